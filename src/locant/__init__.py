@@ -1,0 +1,63 @@
+"""locant tells a transformer where each token is, and tells you which way of telling it works.
+
+>>> import locant
+>>> rope = locant.make("rotary", dim=64, heads=4)
+>>> rope.shape
+Shape(dim=64, heads=4, length=512)
+
+The names below are loaded when they are first used, so that the commands that need no torch import none.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "names": "locant.catalog",
+    "make": "locant.catalog",
+    "Shape": "locant.shapes",
+    "Encoding": "locant.encodings.base",
+    "attend": "locant.attention",
+    "Attention": "locant.self_attention",
+    "Cache": "locant.self_attention",
+    "Transformer": "locant.model",
+    "permute_for_pairing": "locant.encodings.rotary",
+}
+
+if TYPE_CHECKING:
+    from locant import positions as positions
+    from locant.attention import attend
+    from locant.catalog import make, names
+    from locant.encodings.base import Encoding
+    from locant.encodings.rotary import permute_for_pairing
+    from locant.model import Transformer
+    from locant.self_attention import Attention, Cache
+    from locant.shapes import Shape
+
+__all__ = [
+    "Attention",
+    "Cache",
+    "Encoding",
+    "Shape",
+    "Transformer",
+    "attend",
+    "make",
+    "names",
+    "permute_for_pairing",
+    "positions",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "positions":
+        return import_module("locant.positions")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"locant has no name {name!r}. It has: {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

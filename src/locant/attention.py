@@ -1,0 +1,220 @@
+"""One attention, with the five doors of the contract marked.
+
+    q, k = rotate(q, k)                                        door: rotate
+    scores = q·kᵀ/√d                                           door: rescore
+    scores = scores + bias, −∞ where the mask hides            door: bias
+    out = softmax(scores) · v                                  door: mix
+
+`explicit` does this line by line, can return scores and weights, and is the oracle that every quicker path must
+equal. `attend` picks the quickest path that an encoding allows (`choose` says which).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import dropout as drop
+from torch.nn.functional import scaled_dot_product_attention as fused
+
+from locant import positions
+from locant.blocked import blocked
+from locant.encodings.base import Encoding, overrides
+from locant.encodings.none import Nothing
+from locant.errors import one_of
+from locant.placing import Placed, causal_mask, place
+from locant.shapes import Shape
+
+PATHS = ("explicit", "blocked", "fused")
+SHORT = 128  # up to so many keys the explicit path is the quickest on a CPU (benchmarks/paths.py)
+
+
+class Explained(NamedTuple):
+    """The output (B,H,Q,d) of attention, and how it came about: scores and weights (B,H,Q,K)."""
+
+    out: Tensor
+    scores: Tensor
+    weights: Tensor
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    encoding: Encoding | None = None,
+    q_pos: Tensor | None = None,
+    k_pos: Tensor | None = None,
+    causal: bool = False,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    path: str = "auto",
+) -> Tensor:
+    """Attention of queries (B,H,Q,d) over keys and values (B,G,K,d), H a multiple of G: (B,H,Q,d).
+
+    q_pos, k_pos  (Q) or (B,Q), (K) or (B,K); with a last dimension for the axes when the encoding has some
+    causal        by order, not by the positions' values: the last query is aligned with the last key
+    mask          boolean, True = may be seen, broadcastable to (B,H,Q,K); a query that sees nothing gives 0
+    scale         of the scores, 1/√d by default
+    path          "auto", or "explicit", "blocked", "fused" to force one
+
+    The encoding's `embed` acts on a model's input and is not called here.
+
+    >>> q, k, v = torch.randn(3, 2, 4, 10, 16).unbind()
+    >>> pos = locant.positions.consecutive(10)
+    >>> attend(q, k, v, encoding=make("rotary", dim=64, heads=4), q_pos=pos, k_pos=pos).shape
+    torch.Size([2, 4, 10, 16])
+    """
+    q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
+    return attend_rotated(q, k, v, placed, scale=scale, dropout=dropout, path=path)
+
+
+def explicit(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    encoding: Encoding | None = None,
+    q_pos: Tensor | None = None,
+    k_pos: Tensor | None = None,
+    causal: bool = False,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+) -> Explained:
+    """`attend`, line by line, with its scores and weights."""
+    q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
+    k, v = share_keys(q, k, v)
+    return explain_rotated(q, k, v, placed, scale=scale, dropout=0.0)
+
+
+def _ready(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    encoding: Encoding | None,
+    q_pos: Tensor | None,
+    k_pos: Tensor | None,
+    causal: bool,
+    mask: Tensor | None,
+    scale: float | None,
+) -> tuple[Tensor, Tensor, Placed, float]:
+    """What was asked, checked: rotated queries and keys, where they are, and the scale."""
+    if encoding is None:
+        encoding = Nothing(Shape(q.shape[1] * q.shape[-1], q.shape[1]))
+    _check_tensors(q, k, v, encoding)
+    q_pos, k_pos = _positions_for(encoding, q, k, q_pos, k_pos)
+    placed = place(encoding, q_pos, k_pos, like=q, causal=causal, mask=mask)
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    q, k = rotate(placed, q, k)
+    return q, k, placed, scale
+
+
+def choose(placed: Placed, q: Tensor, k: Tensor, dropout: float = 0.0) -> str:
+    """The quickest exact path for these tensors: "explicit", "blocked" or "fused"."""
+    if overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix"):
+        return "explicit"  # needs the scores or the weights themselves
+    on_cpu = q.device.type == "cpu"
+    if on_cpu and (k.shape[-2] <= SHORT or dropout > 0):
+        return "explicit"
+    learns = placed.add is not None and placed.add.requires_grad and torch.is_grad_enabled()
+    if on_cpu and learns and q.dtype in (torch.float32, torch.float64) and positions.visible(q):
+        return "blocked"  # the fused kernel has no gradient for the bias
+    return "fused"
+
+
+def attend_rotated(
+    q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: float, dropout: float = 0.0, path: str = "auto"
+) -> Tensor:
+    """Attention of rotated queries and keys by the chosen path."""
+    k, v = share_keys(q, k, v)
+    best = choose(placed, q, k, dropout)
+    chosen = best if path == "auto" else one_of("attend", "path", path, PATHS)
+    needs_scores = overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix")
+    if chosen != "explicit" and needs_scores:
+        name = type(placed.encoding).__name__
+        raise ValueError(
+            f"{name} works on scores or weights, so path={path!r} cannot serve it. Use 'auto' or 'explicit'."
+        )
+    if chosen == "explicit":
+        return explain_rotated(q, k, v, placed, scale=scale, dropout=dropout).out
+    if chosen == "blocked" and placed.add is not None and not dropout:
+        out = blocked(q, k, v, placed.add.to(q.dtype), scale)
+    else:
+        seen = placed.see if placed.add is None else placed.add.to(q.dtype)
+        out = fused(q, k, v, attn_mask=seen, is_causal=placed.causal, scale=scale, dropout_p=dropout)
+    return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
+
+
+def explain_rotated(q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: float, dropout: float) -> Explained:
+    q_pos, k_pos = placed.q_pos, placed.k_pos
+    precise = torch.promote_types(q.dtype, torch.float32)
+    q = q * scale
+    scores = (q @ k.mT).to(precise)  # (B, H, Q, K)
+    if overrides(placed.encoding, "rescore"):
+        scores = placed.encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos)
+    see = causal_mask(scores.shape, scores.device) if placed.causal else placed.see
+    if placed.add is not None:
+        scores = scores + placed.add.to(precise)
+    elif see is not None:
+        scores = scores.masked_fill(~see, float("-inf"))
+    weights = scores.softmax(-1).to(v.dtype)
+    if placed.blind is not None:
+        weights = weights.masked_fill(placed.blind, 0.0)
+    if dropout:
+        weights = drop(weights, dropout)
+    return Explained(placed.encoding.mix(weights, v, q_pos, k_pos), scores, weights)
+
+
+def rotate(placed: Placed, q: Tensor, k: Tensor, k_pos: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    k_pos = placed.k_pos if k_pos is None else k_pos
+    if overrides(placed.encoding, "tables"):
+        return placed.encoding.rotate(q, k, placed.q_pos, k_pos, tables=placed.tables)  # type: ignore[call-arg]
+    return placed.encoding.rotate(q, k, placed.q_pos, k_pos)
+
+
+def share_keys(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Grouped heads: every key head serves H/G query heads."""
+    groups = q.shape[1] // k.shape[1]
+    return (k, v) if groups == 1 else (k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1))
+
+
+def _check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        if tensor.dim() != 4:
+            raise ValueError(
+                f"{name} must have the shape (batch, heads, tokens, width). Got {tuple(tensor.shape)} instead."
+            )
+    if not (q.dtype == k.dtype == v.dtype):
+        raise ValueError(f"q, k and v must have one dtype. Got {q.dtype}, {k.dtype}, {v.dtype}: cast them first.")
+    if not (q.device == k.device == v.device):
+        raise ValueError(f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them first.")
+    if k.shape[:3] != v.shape[:3] or q.shape[0] != k.shape[0] or q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"q {tuple(q.shape)}, k {tuple(k.shape)} and v {tuple(v.shape)} do not fit together.\n"
+            "  Allowed: q (B,H,Q,d), k (B,G,K,d), v (B,G,K,·)."
+        )
+    if q.shape[1] % k.shape[1]:
+        raise ValueError(
+            f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads: the one must divide the other."
+        )
+    if (q.shape[1], q.shape[-1]) != (encoding.shape.heads, encoding.shape.head):
+        raise ValueError(
+            f"q has {q.shape[1]} heads of width {q.shape[-1]}, but the encoding was made for {encoding.shape.heads} heads "
+            f"of width {encoding.shape.head}.\n  Make it with dim={q.shape[1] * q.shape[-1]}, heads={q.shape[1]}."
+        )
+
+
+def _positions_for(
+    encoding: Encoding, q: Tensor, k: Tensor, q_pos: Tensor | None, k_pos: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Both positions, checked. Only `none` may do without."""
+    if q_pos is None or k_pos is None:
+        if not isinstance(encoding, Nothing):
+            raise ValueError("q_pos and k_pos are needed: positions are passed, never guessed. See locant.positions.")
+        q_pos = torch.arange(q.shape[-2], device=q.device) if q_pos is None else q_pos
+        k_pos = torch.arange(k.shape[-2], device=k.device) if k_pos is None else k_pos
+    for name, pos, tokens in (("q_pos", q_pos, q), ("k_pos", k_pos, k)):
+        positions.check(pos, batch=q.shape[0], length=tokens.shape[-2], axes=encoding.axes, device=q.device, name=name)
+    return q_pos, k_pos

@@ -1,0 +1,16 @@
+"""The commands. Each lives in a file of its own; the ones that need no torch import none."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run `locant …`."""
+    try:
+        from locant.cli.app import app
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("typer", "rich"):
+            raise
+        sys.exit(f"The commands need {missing.name}, which is not installed.\n  pip install 'locant[lab]'")
+    app()

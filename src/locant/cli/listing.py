@@ -1,0 +1,88 @@
+"""`locant list`: every encoding, where it acts, what it learns and what it claims. Reads files, imports no torch."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from locant.catalog import Entry, describe, names
+from locant.claims import CLAIMS, DOORS
+from locant.shapes import Shape
+
+WORDS = {  # a claim in one word
+    "tells_order": "order",
+    "tells_direction": "side",
+    "shift_invariant": "shift",
+    "extrapolates": "far",
+    "real_positions": "real",
+    "cacheable_keys": "cache",
+    "prefers_near": "near",
+    "bounded": "bounded",
+    "linear_offset": "linear",
+    "causal_only": "causal",
+}
+
+
+def list_encodings(
+    encodings: Annotated[list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")] = None,
+    dim: Annotated[int, typer.Option(help="Model width D, for the count of learned numbers.")] = 64,
+    heads: Annotated[int, typer.Option(help="Number of heads H.")] = 4,
+    length: Annotated[int, typer.Option(help="Length in positions.")] = 512,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List the encodings: where each acts, how much it learns, what it claims, and its paper.
+
+    Examples:
+
+      locant list
+
+      locant list rotary alibi --dim 512 --heads 8 --json
+
+      locant list mine.py:Mine
+    """
+    shape = Shape(dim, heads, length)
+    entries = [describe(name) for name in encodings or names()]
+    if as_json:
+        print(json.dumps([_row(entry, shape) for entry in entries], indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    console.print(_table(entries, shape))
+    legend = Table.grid(padding=(0, 2))
+    for claim, word in WORDS.items():
+        legend.add_row(f"  [bold]{word}[/bold]", CLAIMS[claim])
+    console.print(legend)
+
+
+def _row(entry: Entry, shape: Shape) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "acts_on": [DOORS[door] for door in entry.doors],
+        "learned": entry.parameters(shape),
+        "learned_formula": entry.learned,
+        "options": entry.options,
+        "claims": entry.claims,
+        "paper": entry.paper,
+        "file": str(entry.path),
+    }
+
+
+def _table(entries: list[Entry], shape: Shape) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, title=f"encodings at dim {shape.dim}, heads {shape.heads}, length {shape.length}"
+    )
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("acts on", max_width=18)
+    table.add_column("learns", justify="right", no_wrap=True)
+    table.add_column("claims")
+    table.add_column("paper")
+    for entry in entries:
+        acts = ", ".join(DOORS[door] for door in entry.doors) or "nothing"
+        claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
+        table.add_row(entry.name, acts, f"{entry.parameters(shape):,}", claims, entry.paper)
+    return table

@@ -1,0 +1,193 @@
+r"""Stretching rotary frequencies so that a model reaches past the length it was trained on.
+
+Each scaling maps the pairs' frequencies θ_c = base^(−2c/d) to new ones, and may scale the rotated vectors
+(`scale`, once for queries and once for keys, so the scores by its square: `Rotary.logit_scale`).
+s is the factor, L0 the original length, L the length in use, λ = 2π/θ the wavelength.
+
+    linear       θ/s
+    ntk          base → base·s^(d/(d−2))
+    dynamic-ntk  base → base·(s·L/L0 − (s−1))^(d/(d−2)),  L ≥ L0
+    yarn         θ/s where a pair turns less than β_slow times in L0, θ where more than β_fast times, a ramp between;
+                 scale 0.1·ln s + 1
+    longrope     θ_c/factor_c, one list up to L0 and one beyond it; scale √(1 + ln s/ln L0)
+    llama3       θ where λ < L0/high, θ/s where λ > L0/low, a ramp between
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from locant.encodings._waves import frequencies
+from locant.errors import did_you_mean, one_of, positive
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What all scalings share."""
+
+    factor: float
+
+    grows = False  # whether the frequencies depend on the length in use, so that rotated keys go stale
+
+    def __post_init__(self) -> None:
+        positive(type(self).__name__, "factor", self.factor)
+
+    @property
+    def vector_scale(self) -> float:
+        """What rotated queries and keys are multiplied by."""
+        return 1.0
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        """The frequencies of a width when `length` positions (a 0-d tensor) are in use: (width/2)."""
+        raise NotImplementedError(f"{type(self).__name__} must say its frequencies")
+
+
+@dataclass(frozen=True)
+class Linear(Scaling):
+    """Positions are squeezed by the factor."""
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        return frequencies(width, base, length.device) / self.factor
+
+
+@dataclass(frozen=True)
+class Ntk(Scaling):
+    """The base grows, so that only the slow pairs are stretched."""
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        return frequencies(width, base * self.factor ** (width / (width - 2)), length.device)
+
+
+@dataclass(frozen=True)
+class DynamicNtk(Scaling):
+    """The base grows with the length in use."""
+
+    original_length: int
+
+    grows = True
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        used = length.clamp_min(self.original_length)
+        growth = self.factor * used / self.original_length - (self.factor - 1)
+        return frequencies(width, base * growth ** (width / (width - 2)), length.device)
+
+
+@dataclass(frozen=True)
+class Yarn(Scaling):
+    """Fast pairs are kept, slow pairs squeezed, those between blended."""
+
+    original_length: int
+    beta_fast: float = 32.0
+    beta_slow: float = 1.0
+    scale: float | None = None
+    truncate: bool = True
+
+    @property
+    def vector_scale(self) -> float:
+        if self.scale is not None:
+            return self.scale
+        return 0.1 * math.log(self.factor) + 1.0 if self.factor > 1 else 1.0
+
+    def _pair_that_turns(self, times: float, width: int, base: float) -> float:
+        return width * math.log(self.original_length / (2 * math.pi * times)) / (2 * math.log(base))
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        low = self._pair_that_turns(self.beta_fast, width, base)
+        high = self._pair_that_turns(self.beta_slow, width, base)
+        if self.truncate:
+            low, high = math.floor(low), math.ceil(high)
+        low, high = max(low, 0), min(high, width - 1)
+        theta = frequencies(width, base, length.device)
+        pair = torch.arange(width // 2, device=theta.device, dtype=theta.dtype)
+        squeezed = ((pair - low) / (high - low if high != low else 0.001)).clamp(0, 1)
+        return theta * (1 - squeezed) + theta / self.factor * squeezed
+
+
+@dataclass(frozen=True)
+class LongRope(Scaling):
+    """Each pair has its own factor; another list serves beyond the original length."""
+
+    original_length: int
+    short: Sequence[float]
+    long: Sequence[float]
+    scale: float | None = None
+
+    grows = True
+
+    @property
+    def vector_scale(self) -> float:
+        if self.scale is not None:
+            return self.scale
+        return math.sqrt(1 + math.log(self.factor) / math.log(self.original_length)) if self.factor > 1 else 1.0
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        theta = frequencies(width, base, length.device)
+        for name, factors in (("short", self.short), ("long", self.long)):
+            if len(factors) != width // 2:
+                raise ValueError(
+                    f"longrope's {name} list has {len(factors)} factors, but {width} rotated dimensions need {width // 2}."
+                )
+        short = torch.tensor(list(self.short), device=theta.device, dtype=theta.dtype)
+        long = torch.tensor(list(self.long), device=theta.device, dtype=theta.dtype)
+        return theta / torch.where(length > self.original_length, long, short)
+
+
+@dataclass(frozen=True)
+class Llama3(Scaling):
+    """Short waves are kept, long waves squeezed, those between blended by wavelength."""
+
+    original_length: int
+    low: float = 1.0
+    high: float = 4.0
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        theta = frequencies(width, base, length.device)
+        turns = self.original_length * theta / (2 * math.pi)  # L0/λ
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return theta * kept + theta / self.factor * (1 - kept)
+
+
+SCALINGS: dict[str, type[Scaling]] = {
+    "linear": Linear,
+    "ntk": Ntk,
+    "dynamic-ntk": DynamicNtk,
+    "yarn": Yarn,
+    "longrope": LongRope,
+    "llama3": Llama3,
+}
+
+
+def read_scaling(asked: Scaling | Mapping[str, Any] | None) -> Scaling | None:
+    """A scaling from what a user wrote: {"type": "yarn", "factor": 4.0, "original_length": 2048}.
+
+    >>> read_scaling({"type": "linear", "factor": 4.0})
+    Linear(factor=4.0)
+    """
+    if asked is None or isinstance(asked, Scaling):
+        return asked
+    if not isinstance(asked, Mapping) or "type" not in asked:
+        raise ValueError(
+            f"rotary was asked for scaling={asked!r}.\n"
+            f'  Write {{"type": "yarn", "factor": 4.0, "original_length": 2048}}; types: {", ".join(SCALINGS)}'
+        )
+    kind = SCALINGS[one_of("rotary", "scaling type", asked["type"], SCALINGS)]
+    given = {key: value for key, value in asked.items() if key != "type"}
+    allowed = [field.name for field in fields(kind)]
+    for key in given:
+        if key not in allowed:
+            raise ValueError(
+                f"the scaling {asked['type']} has no setting {key!r}.{did_you_mean(key, allowed)}\n"
+                f"  Its settings: {', '.join(allowed)}"
+            )
+    try:
+        return kind(**given)
+    except TypeError as problem:
+        raise ValueError(
+            f"the scaling {asked['type']} needs more: {problem}.\n  Its settings: {', '.join(allowed)}"
+        ) from None

@@ -1,0 +1,46 @@
+r"""Continuous: a small network reads the position and writes the vector.
+
+    x_p + MLP(p / length),      MLP = Linear → ReLU → … → Linear
+
+`depth` counts the hidden layers. Smooth between whole numbers, so that time stamps can be positions;
+past the length it goes on in straight lines, which need not be useful.
+The idea of learning a function of the position: Liu et al. 2020, arXiv:2003.09229.
+
+>>> sum(p.numel() for p in make("continuous", dim=128, hidden=128, depth=2).parameters())
+33280
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from locant.encodings.base import Encoding, wide
+from locant.errors import whole_number
+from locant.shapes import Shape
+
+
+class Continuous(Encoding):
+    """A learned function of the position as a real number."""
+
+    extrapolates = True
+    real_positions = True
+    cacheable_keys = True
+    learned = "2 * hidden + (depth - 1) * (hidden * hidden + hidden) + hidden * dim + dim"
+    paper = "Liu et al. 2020, arXiv:2003.09229"
+
+    def __init__(self, shape: Shape, *, hidden: int = 128, depth: int = 1) -> None:
+        super().__init__(shape)
+        whole_number("continuous", "hidden", hidden)
+        whole_number("continuous", "depth", depth)
+        widths = [1, *[hidden] * depth]
+        layers: list[nn.Module] = []
+        for narrow, broad in pairwise(widths):
+            layers += [nn.Linear(narrow, broad), nn.ReLU()]
+        self.mlp = nn.Sequential(*layers, nn.Linear(hidden, shape.dim))
+
+    def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        share = pos.to(wide(pos.device)) / self.shape.length
+        weight = next(self.mlp.parameters())
+        return x + self.mlp(share[..., None].to(weight.dtype)).to(x.dtype)  # (…, T, 1) → (…, T, D)

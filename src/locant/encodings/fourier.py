@@ -1,0 +1,53 @@
+r"""Fourier: learned frequencies, then a small network.
+
+    x_p + MLP([cos(pW) ‖ sin(pW)]/√D),      W ~ N(0, γ⁻²),  MLP = Linear → GELU → Linear
+
+Li et al. 2021, arXiv:2106.02795, §3. p may have several axes (W then has a row for each). With W as it is, the
+dot product of two feature vectors depends on the difference of their positions alone.
+
+>>> fourier = make("fourier", dim=8)
+>>> a, b = fourier.features(torch.tensor([3.0, 5.0])), fourier.features(torch.tensor([103.0, 105.0]))
+>>> bool((a[0] @ a[1] - b[0] @ b[1]).abs() < 1e-6)
+True
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from locant.encodings.base import Encoding, wide
+from locant.errors import positive, whole_number
+from locant.shapes import Shape
+
+
+class Fourier(Encoding):
+    """Learned waves of the position, mixed by a network."""
+
+    extrapolates = True
+    real_positions = True
+    cacheable_keys = True
+    bounded = True
+    learned = "(dim + 1) // 2 * axes + (dim + 1) // 2 * 2 * hidden + hidden + hidden * dim + dim"
+    paper = "Li et al. 2021, arXiv:2106.02795"
+
+    def __init__(self, shape: Shape, *, gamma: float = 10.0, hidden: int = 128, axes: int = 1) -> None:
+        super().__init__(shape)
+        self.axes = whole_number("fourier", "axes", axes)
+        whole_number("fourier", "hidden", hidden)
+        pairs = (shape.dim + 1) // 2
+        self.frequency = nn.Parameter(torch.randn(axes, pairs) / positive("fourier", "gamma", gamma))
+        self.mlp = nn.Sequential(nn.Linear(2 * pairs, hidden), nn.GELU(), nn.Linear(hidden, shape.dim))
+
+    def features(self, pos: Tensor) -> Tensor:
+        """[cos(pW) ‖ sin(pW)]/√D at positions (…, T) or (…, T, axes): (…, T, D rounded up to even)."""
+        if self.axes == 1:
+            pos = pos[..., None]
+        frequency = self.frequency.to(wide(pos.device))
+        angle = pos.to(frequency.dtype) @ frequency  # (…, T, axes) → (…, T, pairs)
+        wave = torch.cat([angle.cos(), angle.sin()], -1) / self.shape.dim**0.5
+        return wave.to(torch.promote_types(self.frequency.dtype, torch.float32))
+
+    def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        weight = next(self.mlp.parameters())
+        return x + self.mlp(self.features(pos).to(weight.dtype)).to(x.dtype)

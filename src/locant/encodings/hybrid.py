@@ -1,0 +1,43 @@
+r"""Hybrid: the fixed waves, and a learned correction that starts at nothing.
+
+    x_p + PE(p) + α·E[p],      α = 0 at the start, E ~ N(0, std²)
+
+PE is the sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762), so at the start the two are equal.
+
+>>> hybrid, fixed = make("hybrid", dim=8), make("sinusoidal", dim=8)
+>>> x = torch.zeros(1, 5, 8)
+>>> bool((hybrid.embed(x, torch.arange(5)) == fixed.embed(x, torch.arange(5))).all())
+True
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from locant.encodings._tables import look_up
+from locant.encodings._waves import angles, frequencies
+from locant.encodings.base import Encoding
+from locant.errors import positive
+from locant.shapes import Shape
+
+
+class Hybrid(Encoding):
+    """Sines and cosines, plus a learned vector a position."""
+
+    cacheable_keys = True
+    bounded = True
+    learned = "length * dim + 1"
+    paper = "Vaswani et al. 2017, arXiv:1706.03762"
+
+    def __init__(self, shape: Shape, *, base: float = 10_000.0, std: float = 0.02) -> None:
+        super().__init__(shape)
+        self.base = positive("hybrid", "base", base)
+        self.alpha = nn.Parameter(torch.zeros(()))
+        self.table = nn.Parameter(torch.randn(shape.length, shape.dim) * positive("hybrid", "std", std))
+
+    def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        angle = angles(pos, frequencies(self.shape.dim, self.base, pos.device))  # (…, T, pairs)
+        waves = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[..., : self.shape.dim]
+        correction = self.alpha * look_up("hybrid", self.table, pos)
+        return x + waves.to(x.dtype) + correction.to(x.dtype)

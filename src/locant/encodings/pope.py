@@ -1,0 +1,69 @@
+r"""PoPE: content gives the size, position gives the angle.
+
+    score_h(i, j) = Σ_c softplus(q_c)·softplus(k_c)·cos((j − i)·θ_c + δ_hc)/√d,      θ_c = base^(−c/d),  c = 0..d−1
+
+Gopalakrishnan et al. 2025, arXiv:2509.10534. δ is learned and kept in [−2π, 0], 0 at the start. Each component has a
+frequency of its own, so queries and keys become 2d wide: the sizes times cosines, then times sines. δ turns
+the queries (by −δ), which is the same and lets heads share keys.
+
+>>> pope = make("pope", dim=4)
+>>> q, k = pope.rotate(torch.zeros(1, 1, 1, 4), torch.zeros(1, 1, 1, 4), torch.tensor([7]), torch.tensor([7]))
+>>> round((q * k).sum().item(), 4)     # 4·ln(2)²: at distance 0 every cosine is 1
+1.9218
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from locant.encodings._waves import angles
+from locant.encodings.base import Encoding, wide
+from locant.errors import positive
+from locant.shapes import Shape
+
+
+class Pope(Encoding):
+    """Polar coordinates: sizes from content, angles from positions."""
+
+    shift_invariant = True
+    extrapolates = True
+    real_positions = True
+    cacheable_keys = True
+    bounded = True
+    learned = "dim"
+    paper = "Gopalakrishnan et al. 2025, arXiv:2509.10534"
+
+    def __init__(self, shape: Shape, *, base: float = 10_000.0) -> None:
+        super().__init__(shape)
+        self.base = positive("pope", "base", base)
+        self.delta = nn.Parameter(torch.zeros(shape.heads, shape.head))
+
+    def tables(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Cosines and sines, (…, T, 2, d): of every query position with δ, (…, H, T, 2, d), and of every key's."""
+        dtype = torch.promote_types(dtype, torch.float32)
+        delta = self.delta.clamp(-2 * math.pi, 0.0).to(dtype)[:, None, :]  # (H, 1, d)
+        cosine, sine = self._unit(q_pos, dtype)
+        turned = torch.stack([cosine * delta.cos() + sine * delta.sin(), sine * delta.cos() - cosine * delta.sin()], -2)
+        return turned, torch.stack(self._unit(k_pos, dtype), -2)
+
+    def _unit(self, pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """cos and sin of the angles, each (…, 1, T, d)."""
+        width = self.shape.head
+        exponent = torch.arange(width, device=pos.device, dtype=wide(pos.device)) / width
+        angle = angles(pos, self.base**-exponent).unsqueeze(-3)
+        return angle.cos().to(dtype), angle.sin().to(dtype)
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, tables: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        for_q, for_k = self.tables(q_pos, k_pos, q.dtype) if tables is None else tables
+        return _turn(q, for_q), _turn(k, for_k)
+
+
+def _turn(x: Tensor, table: Tensor) -> Tensor:
+    """softplus(x) times cosines, then times sines: (…, T, d) → (…, T, 2d)."""
+    size = nn.functional.softplus(x.to(table.dtype)).unsqueeze(-2)  # (…, T, 1, d)
+    return (size * table).flatten(-2).to(x.dtype)

@@ -1,0 +1,44 @@
+r"""Relative: one learned number for each distance and head, added to the scores.
+
+    score_h(i, j) = q_i·k_j/√d + b_h[clip(i − j, ±max_distance)]
+
+The per-distance bias of Raffel et al. 2020, arXiv:1910.10683, §2.1, without its buckets. All distances past
+max_distance on one side share one number.
+
+>>> relative = make("relative", dim=8, heads=2, max_distance=4)
+>>> tuple(relative.bias(torch.arange(3), torch.arange(3)).shape)
+(1, 2, 3, 3)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from locant.encodings._tables import need_whole_numbers
+from locant.encodings.base import Encoding, difference
+from locant.errors import positive, whole_number
+from locant.shapes import Shape
+
+
+class Relative(Encoding):
+    """A learned bias by signed distance."""
+
+    shift_invariant = True
+    extrapolates = True
+    cacheable_keys = True
+    bounded = True
+    learned = "(2 * max_distance + 1) * heads"
+    paper = "Raffel et al. 2020, arXiv:1910.10683"
+
+    def __init__(self, shape: Shape, *, max_distance: int = 128, std: float = 0.02) -> None:
+        super().__init__(shape)
+        self.max_distance = whole_number("relative", "max_distance", max_distance)
+        rows = 2 * max_distance + 1
+        self.table = nn.Parameter(torch.randn(rows, shape.heads) * positive("relative", "std", std))
+
+    def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        need_whole_numbers("relative", q_pos, k_pos)
+        delta = difference(q_pos, k_pos).squeeze(1)  # (1|B, Q, K)
+        row = delta.clamp(-self.max_distance, self.max_distance) + self.max_distance
+        return nn.functional.embedding(row, self.table).permute(0, 3, 1, 2)  # (1|B, H, Q, K)

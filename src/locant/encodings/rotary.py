@@ -1,0 +1,169 @@
+r"""Rotary: queries and keys are turned by their positions, so that a score sees the difference alone.
+
+    (q_2c, q_2c+1) turns by the angle i·θ_c,  (k_2c, k_2c+1) by j·θ_c,      θ_c = base^(−2c/d)
+    score(i, j) = Re Σ_c q_c·k_c*·e^{i(i−j)θ_c}/√d
+
+Su et al. 2021, arXiv:2104.09864, §3.2. pairing says which two dimensions turn together: "interleaved" (2c, 2c+1), as
+in the paper, or "half" (c, c + d/2), as in Llama; they are not interchangeable (`permute_for_pairing` converts
+weights). width < d turns only the first dimensions. With axes > 1 the pairs are split over the axes. The
+scalings stand in _scaling.py.
+
+>>> rotary = make("rotary", dim=2, base=10_000.0, pairing="interleaved")
+>>> one = torch.tensor([1.0, 0.0]).view(1, 1, 1, 2)
+>>> q, _ = rotary.rotate(one, one, torch.tensor([3]), torch.tensor([0]))
+>>> [round(value, 4) for value in q.flatten().tolist()]     # cos 3, sin 3
+[-0.99, 0.1411]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from locant.encodings._hf import rotary_options
+from locant.encodings._scaling import Scaling, read_scaling
+from locant.encodings._waves import axial_angles, frequencies
+from locant.encodings.base import Encoding, wide
+from locant.errors import one_of, positive, whole_number
+from locant.shapes import Shape
+
+PAIRINGS = ("half", "interleaved")
+
+
+class Rotary(Encoding):
+    """Pairs of dimensions turn with the position."""
+
+    shift_invariant = True
+    extrapolates = True
+    real_positions = True
+    cacheable_keys = True
+    bounded = True
+    linear_offset = True
+    paper = "Su et al. 2021, arXiv:2104.09864"
+
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        base: float = 10_000.0,
+        pairing: str = "half",
+        width: int | None = None,
+        axes: int = 1,
+        scaling: Scaling | Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(shape)
+        self.base = positive("rotary", "base", base)
+        self.pairing = one_of("rotary", "pairing", pairing, PAIRINGS)
+        self.width = shape.head if width is None else whole_number("rotary", "width", width)
+        self.axes = whole_number("rotary", "axes", axes)
+        self.scaling = read_scaling(scaling)
+        if self.width > shape.head or self.width % (2 * axes):
+            fits = shape.head // (2 * axes) * (2 * axes)
+            what = "pairs" if axes == 1 else f"pairs for each of {axes} axes"
+            hint = f"Use width={fits} to turn only the first {fits}, or another" if fits else "Use another"
+            raise ValueError(
+                f"rotary turns dimensions in {what}: the rotated width {self.width} must be a multiple of {2 * axes} "
+                f"and at most the head width {shape.head} (= dim {shape.dim} / heads {shape.heads}).\n"
+                f"  {hint} dim or heads."
+            )
+        if self.scaling is not None and self.scaling.grows:
+            self.cacheable_keys = False
+
+    @classmethod
+    def from_hf_config(cls, config: Any, *, pairing: str = "half") -> Rotary:
+        """The rotary encoding that a transformers config (or its dict) describes."""
+        shape, options = rotary_options(config)
+        return cls(shape, pairing=pairing, **options)
+
+    @property
+    def scale(self) -> float:
+        """What rotated queries and rotated keys are each multiplied by (YaRN, LongRoPE)."""
+        return 1.0 if self.scaling is None else self.scaling.vector_scale
+
+    @property
+    def logit_scale(self) -> float:
+        """What the scores are multiplied by in the end: scale²."""
+        return self.scale**2
+
+    def frequencies(self, length: int | Tensor = 0, device: torch.device | None = None) -> Tensor:
+        """θ of every pair of one axis, in float64: (width/(2·axes)). Some scalings depend on the length in use."""
+        used = torch.as_tensor(length, device=device)
+        width = self.width // self.axes
+        if self.scaling is None:
+            return frequencies(width, self.base, used.device)
+        return self.scaling.frequencies(width, self.base, used.to(wide(used.device)))
+
+    def tables(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """What turns the queries and what turns the keys, each (…, 1, T, ·)."""
+        theta = self.frequencies(self._length(q_pos, k_pos), q_pos.device)
+        for_q = self._table(q_pos, theta, dtype)
+        return for_q, for_q if k_pos is q_pos else self._table(k_pos, theta, dtype)
+
+    def _length(self, q_pos: Tensor, k_pos: Tensor) -> int | Tensor:
+        """How many positions are in use: the largest, plus one."""
+        if self.scaling is None or not self.scaling.grows:
+            return 0
+        return torch.maximum(q_pos.max(), k_pos.max()) + 1
+
+    def _table(self, pos: Tensor, theta: Tensor, dtype: torch.dtype) -> Tensor:
+        angle = axial_angles(pos, theta, self.axes).unsqueeze(-3)  # (…, 1, T, pairs)
+        cosine, sine = angle.cos() * self.scale, angle.sin() * self.scale
+        real = torch.promote_types(dtype, torch.float32)
+        if self.pairing == "interleaved":
+            return torch.complex(cosine, sine).to(real.to_complex())
+        return torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)]).to(real)
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, tables: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        for_q, for_k = self.tables(q_pos, k_pos, q.dtype) if tables is None else tables
+        return self._turn(q, for_q), self._turn(k, for_k)
+
+    def _turn(self, x: Tensor, table: Tensor) -> Tensor:
+        turn = turn_interleaved if self.pairing == "interleaved" else turn_half
+        if self.width == x.shape[-1]:
+            return turn(x, table)
+        return torch.cat([turn(x[..., : self.width], table), x[..., self.width :]], -1)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, base={self.base:g}, pairing={self.pairing!r}, scaling={self.scaling}"
+
+
+def turn_interleaved(x: Tensor, table: Tensor) -> Tensor:
+    """(x_2c, x_2c+1) times e^{iφ_c}: one complex product, at the speed of memory."""
+    real = table.dtype.to_real()
+    pairs = torch.view_as_complex(x.to(real).unflatten(-1, (-1, 2)).contiguous())  # (…, T, d/2)
+    return torch.view_as_real(pairs * table).flatten(-2).to(x.dtype)
+
+
+def turn_half(x: Tensor, table: Tensor) -> Tensor:
+    """(x_c, x_c+d/2) turned: x·[cos, cos] + [x_2, x_1]·[−sin, sin]."""
+    wide_x = x.to(table.dtype)
+    swapped = wide_x.roll(x.shape[-1] // 2, -1)
+    return torch.addcmul(wide_x * table[0], swapped, table[1]).to(x.dtype)
+
+
+def permute_for_pairing(weight: Tensor, *, heads: int, to: str, width: int | None = None) -> Tensor:
+    """Reorder the rows of a query or key projection, (H·d, …), from the other pairing to `to`.
+
+    A model trained with one pairing then gives the same scores with the other. For grouped heads, give the
+    number of key heads for the key projection; `width` is the rotated width of a partial rotary.
+
+    >>> permute_for_pairing(torch.arange(4), heads=1, to="half").tolist()
+    [0, 2, 1, 3]
+    """
+    one_of("permute_for_pairing", "to", to, PAIRINGS)
+    rows = weight.shape[0]
+    if rows % heads:
+        raise ValueError(f"a weight with {rows} rows cannot be shared among heads={heads}.")
+    head = rows // heads
+    width = head if width is None else width
+    if width % 2 or width > head:
+        raise ValueError(f"the rotated width {width} must be even and at most the head width {head}.")
+    order = torch.arange(head, device=weight.device)
+    grid = order[:width].view(-1, 2).T if to == "half" else order[:width].view(2, -1).T
+    order = torch.cat([grid.reshape(-1), order[width:]])
+    return weight.unflatten(0, (heads, head))[:, order].flatten(0, 1)

@@ -1,0 +1,56 @@
+r"""Shaw: keys and values carry a learned vector for the distance to the query.
+
+    score(i, j) = q_i·(k_j + a^K[clip(j − i, ±max_distance)])/√d
+    out(i)      = Σ_j w_ij·(v_j + a^V[clip(j − i, ±max_distance)])
+
+Shaw et al. 2018, arXiv:1803.02155, eq. 3–4; the vectors are shared by the heads. Only 2·max_distance + 1 products
+with a query are formed and then looked up by distance, so that no (Q, K, d) tensor is needed.
+
+>>> shaw = make("shaw", dim=8, heads=2, max_distance=3)
+>>> tuple(shaw.keys.shape)
+(7, 4)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from locant.encodings._tables import need_whole_numbers
+from locant.encodings.base import Encoding, difference
+from locant.errors import positive, whole_number
+from locant.shapes import Shape
+
+
+class Shaw(Encoding):
+    """Learned vectors by distance, added to keys and values."""
+
+    shift_invariant = True
+    extrapolates = True
+    cacheable_keys = True
+    bounded = True
+    learned = "2 * (2 * max_distance + 1) * head"
+    paper = "Shaw et al. 2018, arXiv:1803.02155"
+
+    def __init__(self, shape: Shape, *, max_distance: int = 16, std: float = 0.02) -> None:
+        super().__init__(shape)
+        self.max_distance = whole_number("shaw", "max_distance", max_distance)
+        size = (2 * max_distance + 1, shape.head)
+        positive("shaw", "std", std)
+        self.keys = nn.Parameter(torch.randn(size) * std)
+        self.values = nn.Parameter(torch.randn(size) * std)
+
+    def row(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        """Which row of the tables belongs to each pair: (1|B, 1, Q, K)."""
+        need_whole_numbers("shaw", q_pos, k_pos)
+        return (-difference(q_pos, k_pos)).clamp(-self.max_distance, self.max_distance) + self.max_distance
+
+    def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        by_row = q @ self.keys.to(q.dtype).T  # (B, H, Q, rows)
+        return scores + by_row.gather(-1, self.row(q_pos, k_pos).expand_as(scores))
+
+    def mix(self, weights: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        row = self.row(q_pos, k_pos).expand_as(weights)
+        empty = weights.new_zeros(*weights.shape[:-1], self.values.shape[0])
+        by_row = empty.scatter_add(-1, row, weights)  # (B, H, Q, rows)
+        return weights @ v + by_row @ self.values.to(v.dtype)

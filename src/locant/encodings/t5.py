@@ -1,0 +1,66 @@
+r"""T5: distances fall into buckets, fine near and coarse far; one learned number for each bucket and head.
+
+    score_h(i, j) = q_i·k_j/√d + b_h[bucket(j − i)]
+
+Raffel et al. 2020, arXiv:1910.10683, §2.1. Of n buckets for one side, n/2 hold one distance each; the others grow
+by a constant factor up to max_distance, and the last holds all the rest. sides="both" gives each side half of
+the buckets; sides="behind" is the decoder's: keys ahead share bucket 0. T5 itself does not divide by √d:
+`attend(…, scale=1.0)` does the same.
+
+>>> t5 = make("t5", dim=8, heads=2)
+>>> t5.bucket(torch.tensor([0, -1, -7, -8, -15, -16, -20, -32, -64, -127, -128, 1, 8, 127])).tolist()
+[0, 1, 7, 8, 9, 10, 10, 12, 14, 15, 15, 17, 24, 31]
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from locant.encodings._tables import need_whole_numbers
+from locant.encodings.base import Encoding, difference
+from locant.errors import one_of, positive, whole_number
+from locant.shapes import Shape
+
+SIDES = ("both", "behind")
+
+
+class T5(Encoding):
+    """A learned bias by bucket of distance."""
+
+    shift_invariant = True
+    extrapolates = True
+    cacheable_keys = True
+    bounded = True
+    learned = "buckets * heads"
+    paper = "Raffel et al. 2020, arXiv:1910.10683"
+
+    def __init__(
+        self, shape: Shape, *, buckets: int = 32, max_distance: int = 128, sides: str = "both", std: float = 0.02
+    ) -> None:
+        super().__init__(shape)
+        self.sides = one_of("t5", "sides", sides, SIDES)
+        self.side = whole_number("t5", "buckets", buckets, least=4) // (2 if sides == "both" else 1)
+        exact = self.side // 2
+        whole_number("t5", "max_distance", max_distance, least=exact + 1)
+        if sides == "behind":
+            self.causal_only = True
+        growth = max_distance / exact
+        steps = [exact * growth ** (step / (self.side - exact)) for step in range(1, self.side - exact)]
+        # the first distance of each bucket after the first; a distance that is a power up to rounding is that power
+        self.edges = [*range(1, exact + 1), *(math.ceil(edge - 1e-6) for edge in steps)]
+        self.table = nn.Parameter(torch.randn(buckets, shape.heads) * positive("t5", "std", std))
+
+    def bucket(self, offset: Tensor) -> Tensor:
+        """The bucket of each offset j − i (key minus query)."""
+        edges = torch.tensor(self.edges, device=offset.device)
+        if self.sides == "behind":
+            return torch.bucketize((-offset).clamp_min(0), edges, right=True)
+        return torch.bucketize(offset.abs(), edges, right=True) + self.side * (offset > 0)
+
+    def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        need_whole_numbers("t5", q_pos, k_pos)
+        row = self.bucket(-difference(q_pos, k_pos).squeeze(1))  # (1|B, Q, K)
+        return nn.functional.embedding(row, self.table).permute(0, 3, 1, 2)  # (1|B, H, Q, K)

@@ -1,0 +1,123 @@
+"""An encoding put in its place: what depends on positions and masks alone, computed once for a forward pass."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from locant import positions
+from locant.encodings.base import Encoding, overrides
+
+
+class Placed(NamedTuple):
+    """An encoding at given positions: all that is the same in every layer, computed once for a forward pass."""
+
+    encoding: Encoding
+    q_pos: Tensor
+    k_pos: Tensor
+    tables: Any  # what `rotate` needs
+    add: Tensor | None  # (1|B, 1|H, Q, K): bias, with −∞ where hidden; None when there is no bias
+    see: Tensor | None  # (…, Q, K) boolean: what may be seen; None when all, or when it is in `add`
+    blind: Tensor | None  # (…, Q, 1) boolean: queries that see nothing; their output is 0
+    causal: bool  # a plain causal mask, left to the fused kernel
+
+
+def place(
+    encoding: Encoding,
+    q_pos: Tensor,
+    k_pos: Tensor,
+    *,
+    like: Tensor,
+    causal: bool = False,
+    mask: Tensor | None = None,
+    rotated_pos: Tensor | None = None,
+) -> Placed:
+    """Compute what depends on positions and masks alone, for queries shaped `like` (B, …).
+
+    rotated_pos  the keys' positions for `rotate`, when only new keys are turned (a cache holds the others)
+    """
+    turned = k_pos if rotated_pos is None else rotated_pos
+    tables = encoding.tables(q_pos, turned, like.dtype) if overrides(encoding, "tables") else None
+    axis = -1 if encoding.axes == 1 else -2
+    sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
+    see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
+    may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
+    blind = ~see.any(-1, keepdim=True) if see is not None and may_be_blind else None
+    if see is not None and blind is not None:
+        see = see | blind  # a softmax over nothing would be NaN; the output is set to 0 afterwards
+    add = _checked_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
+    if add is not None:
+        if plain_causal:
+            see, plain_causal = causal_mask(sizes, like.device), False
+        if see is not None:
+            add, see = add.masked_fill(~see, float("-inf")), None
+    return Placed(encoding, q_pos, k_pos, tables, add, see, blind, plain_causal)
+
+
+def place_step(encoding: Encoding, pos: Tensor, before: Tensor, *, like: Tensor, mask: Tensor | None = None) -> Placed:
+    """New tokens at `pos` over old ones at `before` and themselves, causally."""
+    axis = -1 if encoding.axes == 1 else -2
+    if before.dim() != pos.dim():  # (T) beside (B,T)
+        rows = (like.shape[0], *[-1] * min(before.dim(), pos.dim()))
+        pos, before = (t.expand(rows) if t.dim() < max(pos.dim(), before.dim()) else t for t in (pos, before))
+    rotated = pos if encoding.cacheable_keys else None
+    both = torch.cat([before, pos], axis)
+    return place(encoding, pos, both, like=like, causal=True, mask=mask, rotated_pos=rotated)
+
+
+def check_tokens(encoding: Encoding, x: Tensor, pos: Tensor) -> None:
+    """Refuse an input (B,T,D) or positions that do not fit the encoding."""
+    if x.dim() != 3 or x.shape[-1] != encoding.shape.dim:
+        raise ValueError(f"the input must have the shape (B, T, {encoding.shape.dim}). Got {tuple(x.shape)} instead.")
+    positions.check(pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos")
+
+
+def causal_mask(sizes: tuple[int, ...] | torch.Size, device: torch.device) -> Tensor:
+    """(Q,K): key j may be seen by query i when j ≤ i + K − Q."""
+    queries, keys = sizes[-2], sizes[-1]
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+def _what_is_seen(
+    causal: bool, mask: Tensor | None, sizes: tuple[int, int, int, int], device: torch.device
+) -> tuple[Tensor | None, bool]:
+    """The mask of what may be seen, and whether a plain causal mask says it all."""
+    if mask is not None:
+        _check_mask(mask, sizes, device)
+    queries, keys = sizes[-2:]
+    if not causal or queries == 1:  # a single query is the last one and sees every key
+        return mask, False
+    if mask is None and queries == keys:
+        return None, True
+    order = causal_mask(sizes, device)
+    return (order if mask is None else order & mask), False
+
+
+def _check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.device) -> None:
+    if mask.dtype != torch.bool:
+        raise ValueError(f"a mask is boolean, True = may be seen. Got {mask.dtype}: write mask.bool(), or use a bias.")
+    padded = (1,) * (4 - mask.dim()) + tuple(mask.shape)
+    if mask.dim() > 4 or any(m not in (1, s) for m, s in zip(padded, sizes, strict=True)) or padded[-1] != sizes[-1]:
+        raise ValueError(
+            f"the mask has the shape {tuple(mask.shape)}, which does not fit (B,H,Q,K) = {sizes}.\n"
+            "  For padding of shape (B,K) write mask[:, None, None, :]."
+        )
+    if mask.device != device:
+        raise ValueError(f"the mask is on {mask.device}, but the tokens are on {device}. Move it there.")
+
+
+def _checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:
+    """The bias with four dimensions, (1|B, 1|H, Q, K)."""
+    if bias is None:
+        return None
+    batch, heads, queries, keys = sizes
+    full = bias.reshape((1,) * (4 - bias.dim()) + tuple(bias.shape)) if bias.dim() < 4 else bias
+    fits = full.dim() == 4 and full.shape[0] in (1, batch) and full.shape[1] in (1, heads)
+    if not fits or tuple(full.shape[2:]) != (queries, keys):
+        raise ValueError(
+            f"{type(encoding).__name__}.bias gave the shape {tuple(bias.shape)}.\n"
+            f"  Allowed: (1 or {batch}, 1 or {heads}, {queries}, {keys}); `difference(q_pos, k_pos)` gives such a shape."
+        )
+    return full

@@ -1,0 +1,127 @@
+"""Self-attention as a layer: projections around `attend`, weights to look at, a cache to go on from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from locant.attention import attend_rotated, explain_rotated, rotate, share_keys
+from locant.encodings.base import Encoding
+from locant.errors import whole_number
+from locant.placing import Placed, check_tokens, place, place_step
+from locant.shapes import Shape
+
+
+class Cache(NamedTuple):
+    """Keys, values (B,G,T,d) and positions of the tokens so far. Never changed: a step makes a new one."""
+
+    k: Tensor
+    v: Tensor
+    pos: Tensor
+
+
+class Attention(nn.Module):
+    """Self-attention with projections: (B,T,D) → (B,T,D).
+
+    encoding  acts through all its doors, `embed` included
+    kv_heads  fewer key heads than query heads (grouped-query attention); as many by default
+
+    >>> layer = Attention(make("rotary", dim=32, heads=4), kv_heads=2)
+    >>> layer(torch.randn(2, 5, 32), locant.positions.consecutive(5), causal=True).shape
+    torch.Size([2, 5, 32])
+    """
+
+    def __init__(
+        self, encoding: Encoding, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.encoding = encoding
+        self.core = Projections(encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, dropout=dropout)
+        width = encoding.shape.dim + encoding.added_width
+        self.fuse = nn.Linear(width, encoding.shape.dim) if encoding.added_width else nn.Identity()
+
+    def forward(self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None) -> Tensor:
+        """x (B,T,D) at positions pos (T) or (B,T): (B,T,D)."""
+        return self.core(self._embed(x, pos), self._place(x, pos, pos, causal, mask))
+
+    def look(
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The output and the weights (B,H,T,T)."""
+        return self.core.look(self._embed(x, pos), self._place(x, pos, pos, causal, mask))
+
+    def step(
+        self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
+    ) -> tuple[Tensor, Cache]:
+        """Causal attention of new tokens x (B,T,D) over those in the cache and themselves: output and new cache."""
+        before = pos[..., :0] if cache is None else cache.pos
+        x = self._embed(x, pos)
+        placed = place_step(self.encoding, pos, before, like=x, mask=mask)
+        return self.core.step(x, placed, cache)
+
+    def _embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        check_tokens(self.encoding, x, pos)
+        return self.fuse(self.encoding.embed(x, pos))
+
+    def _place(self, x: Tensor, q_pos: Tensor, k_pos: Tensor, causal: bool, mask: Tensor | None) -> Placed:
+        return place(self.encoding, q_pos, k_pos, like=x, causal=causal, mask=mask)
+
+
+class Projections(nn.Module):
+    """The learned part of attention; where tokens are comes in as `Placed`."""
+
+    def __init__(
+        self, shape: Shape, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        self.kv_heads = shape.heads if kv_heads is None else whole_number("Attention", "kv_heads", kv_heads)
+        if shape.heads % self.kv_heads:
+            raise ValueError(
+                f"heads={shape.heads} cannot share kv_heads={self.kv_heads}: the one must divide the other."
+            )
+        self.qkv = nn.Linear(shape.dim, shape.dim + 2 * self.kv_heads * shape.head, bias=projection_bias)
+        self.out = nn.Linear(shape.dim, shape.dim, bias=projection_bias)
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q (B,H,T,d), k and v (B,G,T,d)."""
+        d, kv = self.shape.head, self.kv_heads
+        parts = self.qkv(x).unflatten(-1, (-1, d)).transpose(1, 2)  # (B, H + 2G, T, d)
+        q, k, v = parts.split([self.shape.heads, kv, kv], 1)
+        return q, k, v
+
+    def forward(self, x: Tensor, placed: Placed) -> Tensor:
+        q, k, v = self.project(x)
+        q, k = rotate(placed, q, k)
+        return self._finish(q, k, v, placed)
+
+    def look(self, x: Tensor, placed: Placed) -> tuple[Tensor, Tensor]:
+        """The output and the weights (B,H,T,T)."""
+        q, k, v = self.project(x)
+        q, k = rotate(placed, q, k)
+        k, v = share_keys(q, k, v)
+        seen = explain_rotated(q, k, v, placed, scale=self.shape.head**-0.5, dropout=0.0)
+        return self.out(seen.out.transpose(1, 2).flatten(2)), seen.weights
+
+    def step(self, x: Tensor, placed: Placed, cache: Cache | None) -> tuple[Tensor, Cache]:
+        """New tokens over the cache and themselves; `placed` comes from `place_step`."""
+        q, k, v = self.project(x)
+        encoding = placed.encoding
+        if encoding.cacheable_keys:
+            q, k = rotate(placed, q, k, placed.q_pos)  # old keys stay as they were turned
+        cache = Cache(k, v, placed.k_pos) if cache is None else _append(cache, k, v, placed.k_pos)
+        k, v = cache.k, cache.v
+        if not encoding.cacheable_keys:
+            q, k = rotate(placed, q, k)
+        return self._finish(q, k, v, placed), cache
+
+    def _finish(self, q: Tensor, k: Tensor, v: Tensor, placed: Placed) -> Tensor:
+        dropout = self.dropout if self.training else 0.0
+        mixed = attend_rotated(q, k, v, placed, scale=self.shape.head**-0.5, dropout=dropout)
+        return self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, d) → (B, T, D)
+
+
+def _append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor) -> Cache:
+    return Cache(torch.cat([cache.k, k], -2), torch.cat([cache.v, v], -2), pos)
