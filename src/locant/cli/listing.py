@@ -34,6 +34,7 @@ def list_encodings(
     heads: Annotated[int, typer.Option(help="Number of heads H.")] = 4,
     length: Annotated[int, typer.Option(help="Length in positions.")] = 512,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table that stands in the README.")] = False,
 ) -> None:
     """List the encodings: where each acts, how much it learns, what it claims, and its paper.
 
@@ -49,6 +50,9 @@ def list_encodings(
     entries = [describe(name) for name in encodings or names()]
     if as_json:
         print(json.dumps([_row(entry, shape) for entry in entries], indent=2, ensure_ascii=False))
+        return
+    if as_markdown:
+        print(markdown(entries, shape))
         return
     console = Console()
     console.print(_table(entries, shape))
@@ -86,3 +90,15 @@ def _table(entries: list[Entry], shape: Shape) -> Table:
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
         table.add_row(entry.name, acts, f"{entry.parameters(shape):,}", claims, entry.paper)
     return table
+
+
+def markdown(entries: list[Entry], shape: Shape) -> str:
+    """The table with a link from each name to its file."""
+    lines = ["| encoding | in one line | acts on | learns | claims | paper |", "|---|---|---|---|---|---|"]
+    for entry in entries:
+        link = f"[`{entry.name}`](src/locant/encodings/{entry.path.name})"
+        line = entry.title.partition(": ")[2]
+        acts = ", ".join(DOORS[door] for door in entry.doors) or "nothing"
+        claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
+        lines.append(f"| {link} | {line} | {acts} | {entry.parameters(shape):,} | {claims} | {entry.paper} |")
+    return "\n".join(lines)

@@ -70,7 +70,7 @@ class Rotary(Encoding):
                 f"  {hint} dim or heads."
             )
         if self.scaling is not None and self.scaling.grows:
-            self.cacheable_keys = False
+            self.cacheable_keys = self.shift_invariant = False  # more tokens, or larger positions, turn all angles
 
     @classmethod
     def from_hf_config(cls, config: Any, *, pairing: str = "half") -> Rotary:
@@ -113,7 +113,7 @@ class Rotary(Encoding):
         cosine, sine = angle.cos() * self.scale, angle.sin() * self.scale
         real = torch.promote_types(dtype, torch.float32)
         if self.pairing == "interleaved":
-            return torch.complex(cosine, sine).to(real.to_complex())
+            return torch.complex(cosine.to(real), sine.to(real))
         return torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)]).to(real)
 
     def rotate(
@@ -134,8 +134,10 @@ class Rotary(Encoding):
 
 def turn_interleaved(x: Tensor, table: Tensor) -> Tensor:
     """(x_2c, x_2c+1) times e^{iφ_c}: one complex product, at the speed of memory."""
-    real = table.dtype.to_real()
-    pairs = torch.view_as_complex(x.to(real).unflatten(-1, (-1, 2)).contiguous())  # (…, T, d/2)
+    wide_x = x.to(torch.promote_types(x.dtype, torch.float32))
+    in_pairs = wide_x.stride(-1) == 1 and not any(step % 2 for step in (*wide_x.stride()[:-1], wide_x.storage_offset()))
+    wide_x = wide_x if in_pairs else wide_x.contiguous()
+    pairs = torch.view_as_complex(wide_x.unflatten(-1, (-1, 2)))  # (…, T, d/2)
     return torch.view_as_real(pairs * table).flatten(-2).to(x.dtype)
 
 

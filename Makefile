@@ -1,0 +1,40 @@
+# Each target makes what it needs and can be called alone, in an empty clone, any number of times.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/ready-lab            ## a short tour: order lost, order restored, and the table of encodings
+	$(BIN)/python examples/tour.py
+	$(BIN)/locant list
+
+test: .venv/ready-dev            ## every test, doctests included
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/ready-dev            ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/ready-dev           ## ours and the peers', as ratios in one run
+	$(BIN)/python benchmarks/rotation.py
+	$(BIN)/python benchmarks/step.py
+	$(BIN)/python benchmarks/paths.py
+	$(BIN)/python benchmarks/imports.py
+
+clean:
+	rm -rf .venv dist
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+# one stamp for each set of extras; torch first, so that the pinned CPU build is the one that is taken
+.venv/ready-lab: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) torch
+	$(PIP) -e ".[lab]"
+	touch $@
+
+.venv/ready-dev: .venv/ready-lab
+	$(PIP) -e ".[dev]"
+	touch $@

@@ -1,0 +1,192 @@
+"""Every path of attention equals the explicit one, forward and backward, whatever the shapes and masks."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from conftest import EVERY, build, qkv
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import locant
+from locant.attention import attend, choose, explicit, share_keys
+from locant.encodings.base import overrides
+from locant.placing import place
+
+FUSABLE = [n for n in EVERY if not overrides(build(n), "rescore") and not overrides(build(n), "mix")]
+
+
+def run(path, encoding, tensors, **settings):
+    """Output and gradients of one path."""
+    leaves = [t.clone().requires_grad_() for t in tensors] + list(encoding.parameters())
+    out = attend(*leaves[:3], encoding=encoding, path=path, **settings)
+    grads = torch.autograd.grad((out * torch.arange(out.numel()).view_as(out).cos()).sum(), leaves, allow_unused=True)
+    return out, [torch.zeros(()) if g is None else g for g in grads]
+
+
+@pytest.mark.parametrize("path", ["fused", "blocked"])
+@pytest.mark.parametrize("name", FUSABLE)
+@settings(max_examples=8, deadline=None)
+@given(
+    queries=st.integers(1, 40),
+    extra=st.integers(0, 9),
+    groups=st.sampled_from([1, 2, 4]),
+    causal=st.booleans(),
+    masked=st.sampled_from(["no", "padding", "any"]),
+    seed=st.integers(0, 2**20),
+)
+def test_quick_paths_equal_the_explicit_one(path, name, queries, extra, groups, causal, masked, seed):
+    encoding, keys = build(name, seed=seed).double(), queries + extra
+    tensors = qkv(queries=queries, keys=keys, groups=groups, dtype=torch.float64, seed=seed)
+    draw = torch.Generator().manual_seed(seed)
+    mask = {
+        "no": None,
+        "padding": torch.rand(2, 1, 1, keys, generator=draw) > 0.3,
+        "any": torch.rand(2, 4, queries, keys, generator=draw) > 0.5,
+    }[masked]
+    pos = torch.randint(0, 60, (2, keys), generator=draw)
+    settings = {"q_pos": pos[:, extra:], "k_pos": pos, "causal": causal, "mask": mask}
+    want, want_grads = run("explicit", encoding, tensors, **settings)
+    got, got_grads = run(path, encoding, tensors, **settings)
+    assert torch.isfinite(want).all()
+    torch.testing.assert_close(got, want, atol=1e-11, rtol=1e-9)
+    for ours, theirs in zip(got_grads, want_grads, strict=True):
+        assert torch.isfinite(theirs).all()
+        torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_explicit_path_is_attention_as_it_is_written(name, causal):
+    encoding, (q, k, v) = build(name), qkv()
+    pos = locant.positions.consecutive(11)
+    got = explicit(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal)
+    turned_q, turned_k = encoding.rotate(q, k, pos, pos)
+    scores = turned_q @ turned_k.transpose(-1, -2) * 8**-0.5
+    scores = encoding.rescore(scores, turned_q * 8**-0.5, turned_k, pos, pos)
+    bias = encoding.bias(pos, pos)
+    scores = scores if bias is None else scores + bias
+    if causal:
+        scores = scores.masked_fill(torch.ones(11, 11).triu(1).bool(), float("-inf"))
+    weights = scores.softmax(-1)
+    torch.testing.assert_close(got.scores, scores, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(got.weights, weights, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(got.out, encoding.mix(weights, v, pos, pos), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("length", [20, 300])
+def test_the_path_that_is_picked_is_exact_in_float32(name, length):
+    encoding, tensors = build(name, length=300), qkv(queries=length)
+    pos = locant.positions.consecutive(length)
+    got, got_grads = run("auto", encoding, tensors, q_pos=pos, k_pos=pos)
+    want, want_grads = run("explicit", encoding, tensors, q_pos=pos, k_pos=pos)
+    torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-5)
+    for ours, theirs in zip(got_grads, want_grads, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=2e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "path"),
+    [
+        ("none", 64, "explicit"),
+        ("none", 512, "fused"),
+        ("rotary", 512, "fused"),
+        ("alibi", 512, "fused"),
+        ("t5", 512, "blocked"),
+        ("relative", 512, "blocked"),
+        ("shaw", 512, "explicit"),
+    ],
+)
+def test_the_quickest_path_is_picked(name, length, path):
+    q, k, _ = qkv(queries=length)
+    pos = locant.positions.consecutive(length)
+    assert choose(place(build(name), pos, pos, like=q), q, k) == path
+
+
+def test_without_gradients_a_learned_bias_goes_to_the_fused_kernel():
+    q, k, _ = qkv(queries=300)
+    pos = locant.positions.consecutive(300)
+    with torch.no_grad():
+        assert choose(place(build("t5"), pos, pos, like=q), q, k) == "fused"
+
+
+@pytest.mark.parametrize("path", ["explicit", "fused", "auto"])
+@pytest.mark.parametrize("name", ["none", "rotary", "alibi", "t5"])
+def test_a_query_that_sees_nothing_gives_zero_and_finite_gradients(path, name):
+    mask = torch.ones(2, 1, 11, 11, dtype=torch.bool)
+    mask[0, :, 3] = False
+    pos = locant.positions.consecutive(11)
+    out, grads = run(path, build(name), qkv(), q_pos=pos, k_pos=pos, mask=mask)
+    assert (out[0, :, 3] == 0).all()
+    assert (out[0, :, 4] != 0).all()
+    assert all(torch.isfinite(g).all() for g in grads)
+
+
+def test_the_last_query_is_aligned_with_the_last_key():
+    q, k, v = qkv(queries=2, keys=6)
+    pos = locant.positions.consecutive(6)
+    enc = build("rotary")
+    weights = explicit(q, k, v, encoding=enc, q_pos=pos[4:], k_pos=pos, causal=True).weights
+    assert (weights[:, :, 0, 5] == 0).all()
+    assert (weights[:, :, 0, :5] > 0).all()
+    assert (weights[:, :, 1] > 0).all()
+
+
+def test_causal_goes_by_order_not_by_the_positions_values():
+    q, k, v = qkv(queries=4)
+    pos = torch.tensor([9, 3, 7, 1])
+    weights = explicit(q, k, v, encoding=build("alibi"), q_pos=pos, k_pos=pos, causal=True).weights
+    assert torch.equal(weights > 0, torch.ones(4, 4).tril().bool().expand(2, 4, 4, 4))
+
+
+def test_grouped_keys_serve_neighbouring_heads():
+    q, k, v = qkv(groups=2)
+    shared_k, shared_v = share_keys(q, k, v)
+    assert torch.equal(shared_k[:, 0], k[:, 0])
+    assert torch.equal(shared_k[:, 1], k[:, 0])
+    assert torch.equal(shared_v[:, 2], v[:, 1])
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_stays_near_full_precision(name, dtype):
+    pos = locant.positions.consecutive(11) + 40
+    tensors = qkv()
+    exact = attend(*[t.to(dtype).double() for t in tensors], encoding=build(name).double(), q_pos=pos, k_pos=pos)
+    half = attend(*[t.to(dtype) for t in tensors], encoding=build(name).to(dtype), q_pos=pos, k_pos=pos)
+    assert half.dtype == dtype
+    assert (half.double() - exact).abs().max() < 0.06
+
+
+@pytest.mark.parametrize("name", ["rotary", "rotary interleaved", "pope", "sinusoidal"])
+def test_angles_stay_exact_far_out_whatever_the_modules_dtype(name):
+    far = locant.positions.consecutive(4) + 10**6
+    one = torch.ones(1, 4, 4, 8)
+    x = torch.zeros(1, 4, 32)
+    double, half = build(name).double(), build(name).double().bfloat16()
+    if name == "sinusoidal":
+        exact, got = double.embed(x.double(), far), half.embed(x, far)
+    else:
+        with torch.no_grad():
+            for parameter in double.parameters():
+                parameter.zero_()
+            for parameter in half.parameters():
+                parameter.zero_()
+        exact, got = double.rotate(one.double(), one.double(), far, far)[0], half.rotate(one, one, far, far)[0]
+    assert (got.double() - exact).abs().max() < 1e-6
+
+
+def test_dropout_drops_weights_only_when_asked():
+    pos = locant.positions.consecutive(11)
+    settings = {"encoding": build("rotary"), "q_pos": pos, "k_pos": pos}
+    plain = attend(*qkv(), **settings)
+    assert torch.equal(plain, attend(*qkv(), **settings))
+    assert not torch.equal(plain, attend(*qkv(), **settings, dropout=0.5))
+
+
+def test_t5_without_the_square_root_is_a_scale_of_one():
+    q, k, v = qkv()
+    pos = locant.positions.consecutive(11)
+    one = explicit(q, k, v, encoding=build("t5"), q_pos=pos, k_pos=pos, scale=1.0).scores
+    torch.testing.assert_close(one, q @ k.mT + build("t5").bias(pos, pos))
