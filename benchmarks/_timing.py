@@ -8,7 +8,9 @@ from collections.abc import Callable
 import torch
 
 
-def medians(work: dict[str, Callable[[], object]], *, rounds: int = 31, warm: int = 3) -> dict[str, tuple[float, float]]:
+def medians(
+    work: dict[str, Callable[[], object]], *, rounds: int = 31, warm: int = 3
+) -> dict[str, tuple[float, float]]:
     """Median seconds and relative spread (half the interquartile range over the median) of each piece of work."""
     for one in work.values():
         for _ in range(warm):

@@ -1,6 +1,6 @@
 """What `import locant` costs beside `import torch`, in one run: the median of several fresh processes.
 
-    python benchmarks/imports.py
+python benchmarks/imports.py
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ CASES = {
 
 def seconds(code: str) -> float:
     timed = f"import time; t = time.perf_counter()\n{code}\nprint(time.perf_counter() - t)"
-    runs = [float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout) for _ in range(7)]
+    runs = [
+        float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout)
+        for _ in range(7)
+    ]
     return sorted(runs)[3]
 
 

@@ -1,6 +1,6 @@
 """Which path of attention is the quickest at which length: the ground for `SHORT` in attention.py.
 
-    python benchmarks/paths.py [--threads 1]
+python benchmarks/paths.py [--threads 1]
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def main() -> None:
             times = medians({path: work(name, path, length, max(1, 2048 // length)) for path in paths}, rounds=15)
             ratios = {path: times[path][0] / times["explicit"][0] for path in paths}
             best = min(ratios, key=ratios.__getitem__)
-            rows.append([name, str(length), *[f"{ratios[p]:.2f}" if p in ratios else "" for p in ("fused", "blocked")], best])
+            rows.append(
+                [name, str(length), *[f"{ratios[p]:.2f}" if p in ratios else "" for p in ("fused", "blocked")], best]
+            )
     table(
         f"Attention forward + backward, × explicit: 8 heads of 16, 2,048 tokens ({machine()})",
         ["", "length", "fused", "blocked", "quickest"],

@@ -1,6 +1,6 @@
 """One training step of a transformer with each encoding, as a multiple of the same step with none, in one run.
 
-    python benchmarks/step.py [--threads 2] [--dim 128 --heads 8 --length 256 --layers 4 --batch 8]
+python benchmarks/step.py [--threads 2] [--dim 128 --heads 8 --length 256 --layers 4 --batch 8]
 """
 
 from __future__ import annotations

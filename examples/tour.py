@@ -6,7 +6,7 @@ import torch
 
 import locant
 
-SENTENCE = "the cat chased the mouse".split()
+SENTENCE = ["the", "cat", "chased", "the", "mouse"]
 SHUFFLE = torch.tensor([0, 4, 2, 3, 1])  # the mouse chased the cat
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from conftest import EVERY, build, qkv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import locant
+from common import EVERY, build, qkv
 from locant.attention import attend, choose, explicit, share_keys
 from locant.encodings.base import overrides
 from locant.placing import place

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from conftest import EVERY, build
 from torch import nn
 
 import locant
+from common import EVERY, build
 from locant.encodings.base import Encoding
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from conftest import EVERY, build, qkv
 from safetensors.torch import load_file, save_file
 
 import locant
+from common import EVERY, build, qkv
 from locant.attention import attend
 
 

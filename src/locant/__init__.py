@@ -24,6 +24,7 @@ _HOME = {
     "Attention": "locant.self_attention",
     "Cache": "locant.self_attention",
     "Transformer": "locant.model",
+    "certify": "locant.certificate",
     "permute_for_pairing": "locant.encodings.rotary",
 }
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from locant import positions as positions
     from locant.attention import attend
     from locant.catalog import make, names
+    from locant.certificate import certify
     from locant.encodings.base import Encoding
     from locant.encodings.rotary import permute_for_pairing
     from locant.model import Transformer
@@ -44,6 +46,7 @@ __all__ = [
     "Shape",
     "Transformer",
     "attend",
+    "certify",
     "make",
     "names",
     "permute_for_pairing",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout as drop
+from torch.nn.functional import pad
 from torch.nn.functional import scaled_dot_product_attention as fused
 
 from locant import positions
@@ -143,7 +144,10 @@ def attend_rotated(
         out = blocked(q, k, v, placed.add.to(q.dtype), scale)
     else:
         seen = placed.see if placed.add is None else placed.add.to(q.dtype)
-        out = fused(q, k, v, attn_mask=seen, is_causal=placed.causal, scale=scale, dropout_p=dropout)
+        missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
+        even = pad(v, (0, missing)) if missing > 0 else v
+        out = fused(q, k, even, attn_mask=seen, is_causal=placed.causal, scale=scale, dropout_p=dropout)
+        out = out[..., : v.shape[-1]]
     return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
 
 

@@ -50,7 +50,7 @@ class Entry:
         """How many numbers it learns at this size."""
         numbers = {**self.options, **options}
         numbers |= {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head}
-        return _arithmetic(ast.parse(self.learned, mode="eval").body, numbers)
+        return arithmetic(ast.parse(self.learned, mode="eval").body, numbers)
 
 
 def names() -> list[str]:
@@ -200,14 +200,14 @@ def _options(init: ast.FunctionDef | None) -> dict[str, Any]:
     return {arg.arg: ast.literal_eval(default) for arg, default in pairs if default is not None}
 
 
-def _arithmetic(node: ast.expr, numbers: dict[str, Any]) -> int:
+def arithmetic(node: ast.expr, numbers: dict[str, Any]) -> int:
     """The value of a formula in +, −, ×, // over named numbers."""
     if isinstance(node, ast.Constant):
         return int(node.value)  # type: ignore[arg-type]
     if isinstance(node, ast.Name):
         return int(numbers[node.id])
     if isinstance(node, ast.BinOp):
-        left, right = _arithmetic(node.left, numbers), _arithmetic(node.right, numbers)
+        left, right = arithmetic(node.left, numbers), arithmetic(node.right, numbers)
         if isinstance(node.op, ast.Add):
             return left + right
         if isinstance(node.op, ast.Sub):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
-from conftest import EVERY, build, claimants, deniers, qkv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import locant
+from common import EVERY, build, claimants, deniers, qkv
 from locant.attention import explicit
 
 
@@ -84,7 +86,7 @@ def test_nothing_jumps_between_whole_numbers(name):
     net, x = model(build(name)), torch.randn(1, 5, 32)
     base = torch.tensor([0.0, 1.0, 2.0, 5.0, 9.0], dtype=torch.float64)
     outs = [net(x, base + step * torch.tensor([0.0, 0.0, 1.0, 0.0, 0.0])) for step in torch.linspace(0, 1, 101)]
-    steps = torch.stack([(b - a).abs().max() for a, b in zip(outs, outs[1:], strict=False)])
+    steps = torch.stack([(b - a).abs().max() for a, b in pairwise(outs)])
     whole = (outs[-1] - outs[0]).abs().max()
     assert steps.max() < 0.2 * whole + 1e-6
 
@@ -162,7 +164,6 @@ def test_causal_attention_learns_nothing_from_the_future(name):
 @pytest.mark.parametrize("name", EVERY)
 def test_every_parameter_gets_a_gradient_that_finite_differences_confirm(name):
     encoding = build(name).double()
-    q, k, v = qkv(batch=1, queries=4, dtype=torch.float64)
     pos, x = locant.positions.consecutive(4), torch.randn(1, 4, 32, dtype=torch.float64)
     net = locant.Attention(encoding).double().eval()
     named = list(encoding.parameters())
@@ -192,7 +193,11 @@ def test_grids_work_in_two_and_three_dimensions(name, sizes):
     axes, count = len(sizes), int(np.prod(sizes))
     options = {"pairing": "interleaved"} if "interleaved" in name else {}
     encoding = locant.make(name.split()[0], dim=48, heads=4, axes=axes, **options)
-    net, x, pos = locant.Transformer(encoding, layers=1).eval(), torch.randn(2, count, 48), locant.positions.grid(*sizes)
+    net, x, pos = (
+        locant.Transformer(encoding, layers=1).eval(),
+        torch.randn(2, count, 48),
+        locant.positions.grid(*sizes),
+    )
     moved = pos + torch.tensor([5, 2, 1][:axes])
     same_scores = (net(x, pos) - net(x, moved)).abs().max() < 1e-4
     assert same_scores == encoding.shift_invariant

@@ -98,6 +98,11 @@ def test_models_with_words_of_their_own_turn_the_same_part_to_the_same_vectors(m
         assert_close(ours.rotate(q, k, ROWS, ROWS), theirs, **NEAR)
 
 
+def test_su_is_the_old_name_of_longrope():
+    old, new = ({**SIZES, "rope_scaling": rope(kind, 16, **LISTS)} for kind in ("su", "longrope"))
+    assert Rotary.from_hf_config(old).scaling == Rotary.from_hf_config(new).scaling
+
+
 def test_a_head_width_that_is_said_goes_before_one_that_is_derived():
     assert Rotary.from_hf_config({**SIZES, "head_dim": 32}).shape == locant.Shape(128, 4, 64)
     assert Rotary.from_hf_config({**SIZES, "head_dim": None}).shape == locant.Shape(64, 4, 64)
@@ -112,7 +117,10 @@ def test_a_head_width_that_is_said_goes_before_one_that_is_derived():
         ({**SIZES, "rope_scaling": {"type": "linear", "factor": 2.0, "beta_fast": 32}}, "not understood: beta_fast"),
         ({**SIZES, "rope_scaling": {"type": "yarm", "factor": 4.0}}, "Did you mean 'yarn'"),
         ({**SIZES, "rope_parameters": rope("proportional")}, "Allowed: default, linear, dynamic"),
-        ({**SIZES, "rope_parameters": {"full": rope("default"), "sliding": rope("default")}}, "full, sliding"),
+        (
+            {**SIZES, "rope_parameters": {"full": rope("default"), "sliding": rope("default")}},
+            "kind of layer: full, sliding",
+        ),
         ({"hidden_size": 64, "max_position_embeddings": 64}, "num_attention_heads"),
         ("llama", "a transformers config or its dict is needed"),
     ],

@@ -29,6 +29,14 @@ _SETTINGS = {  # what each type may say, beside _COMMON
     "llama3": {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
 }
 _SETTINGS["su"] = _SETTINGS["longrope"]
+_REQUIRED = {
+    "linear": {"factor"},
+    "dynamic": {"factor"},
+    "yarn": {"factor"},
+    "longrope": {"short_factor", "long_factor"},
+    "su": {"short_factor", "long_factor"},
+    "llama3": _SETTINGS["llama3"],
+}
 
 
 def rotary_options(config: Any) -> tuple[Shape, dict[str, Any]]:
@@ -36,11 +44,13 @@ def rotary_options(config: Any) -> tuple[Shape, dict[str, Any]]:
     said = _as_dict(config)
     rope = _rope(said)
     heads = _need(said, "num_attention_heads")
-    head = said.get("head_dim") or _need(said, "hidden_size") // heads
+    head = said.get("qk_rope_head_dim") or said.get("head_dim") or _need(said, "hidden_size") // heads
     length = _need(said, "max_position_embeddings")
     share = rope.get("partial_rotary_factor") or said.get("partial_rotary_factor") or said.get("rotary_pct") or 1.0
     theta = rope.get("rope_theta") or said.get("rope_theta") or said.get("rotary_emb_base") or 10_000.0
-    options = {"base": float(theta), "width": int(head * share), "scaling": _scaling(rope, said, length)}
+    width = said.get("rotary_dim") or int(head * share)
+    options = {"base": float(theta), "width": width, "scaling": _scaling(rope, said, length)}
+    options["pairing"] = "interleaved" if said.get("rope_interleave") else "half"
     return Shape(heads * head, heads, length), options
 
 
@@ -60,7 +70,7 @@ def _need(said: Mapping[str, Any], key: str) -> int:
 
 def _rope(said: Mapping[str, Any]) -> dict[str, Any]:
     """The config's rope dict, checked: every key in it is one that is understood."""
-    rope = dict(said.get("rope_parameters") or said.get("rope_scaling") or {})
+    rope = dict(said.get("rope_scaling") or said.get("rope_parameters") or {})
     if rope and all(isinstance(value, Mapping) for value in rope.values()):
         raise ValueError(
             f"this config has one set of rope parameters for each kind of layer: {', '.join(rope)}.\n"
@@ -74,6 +84,9 @@ def _rope(said: Mapping[str, Any]) -> dict[str, Any]:
             f"the rope type {kind!r} has settings that are not understood: {', '.join(unknown)}.\n"
             f"  Understood for it: {allowed}. Leaving them out would give other numbers, so nothing was built."
         )
+    missing = sorted(key for key in _REQUIRED.get(kind, ()) if rope.get(key) is None)
+    if missing:
+        raise ValueError(f"the rope type {kind!r} needs {', '.join(missing)}, which the config does not say.")
     return rope
 
 

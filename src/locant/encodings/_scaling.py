@@ -48,6 +48,13 @@ class Scaling:
         raise NotImplementedError(f"{type(self).__name__} must say its frequencies")
 
 
+def _power(width: int) -> float:
+    """d/(d − 2): the slowest of several pairs is then stretched by the factor itself."""
+    if width <= 2:
+        raise ValueError(f"NTK scaling needs more than one pair on each axis. Got a rotated width of {width}.")
+    return width / (width - 2)
+
+
 @dataclass(frozen=True)
 class Linear(Scaling):
     """Positions are squeezed by the factor."""
@@ -61,7 +68,7 @@ class Ntk(Scaling):
     """The base grows, so that only the slow pairs are stretched."""
 
     def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
-        return frequencies(width, base * self.factor ** (width / (width - 2)), length.device)
+        return frequencies(width, base * self.factor ** _power(width), length.device)
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class DynamicNtk(Scaling):
     def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
         used = length.clamp_min(self.original_length)
         growth = self.factor * used / self.original_length - (self.factor - 1)
-        return frequencies(width, base * growth ** (width / (width - 2)), length.device)
+        return frequencies(width, base * growth ** _power(width), length.device)
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,15 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
         if low < 0 or high >= size:
             outside = low if low < 0 else high
             others = ", ".join(other for other in claiming("extrapolates") if other != "none")
+            remedy = "Start the positions at 0" if low < 0 else f"Make it with length > {high}"
             raise ValueError(
                 f"{name} has vectors for positions 0..{size - 1}, but position {outside} was asked for.\n"
-                f"  Make it with length > {max(high, size)}, or use an encoding that has a value everywhere: {others}"
-                if outside >= 0
-                else f"{name} has vectors for positions 0..{size - 1}, but position {outside} was asked for.\n"
-                f"  Start the positions at 0, or use an encoding that has a value everywhere: {others}"
+                f"  {remedy}, or use an encoding that has a value everywhere: {others}"
             )
     return torch.nn.functional.embedding(pos, table)
+
+
+def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:
+    """One number a head from a table (rows, H), for the row of each pair (1|B, 1, Q, K): (1|B, H, Q, K)."""
+    picked = torch.nn.functional.embedding(row.squeeze(1), table)  # (1|B, Q, K, H)
+    return picked.permute(0, 3, 1, 2).contiguous()  # every layer reads it head by head

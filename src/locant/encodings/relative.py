@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import need_whole_numbers
+from locant.encodings._tables import bias_from_rows, need_whole_numbers
 from locant.encodings.base import Encoding, difference
 from locant.errors import positive, whole_number
 from locant.shapes import Shape
@@ -39,6 +39,6 @@ class Relative(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("relative", q_pos, k_pos)
-        delta = difference(q_pos, k_pos).squeeze(1)  # (1|B, Q, K)
+        delta = difference(q_pos, k_pos)  # (1|B, 1, Q, K)
         row = delta.clamp(-self.max_distance, self.max_distance) + self.max_distance
-        return nn.functional.embedding(row, self.table).permute(0, 3, 1, 2)  # (1|B, H, Q, K)
+        return bias_from_rows(self.table, row)

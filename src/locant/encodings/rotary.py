@@ -61,7 +61,7 @@ class Rotary(Encoding):
         self.axes = whole_number("rotary", "axes", axes)
         self.scaling = read_scaling(scaling)
         if self.width > shape.head or self.width % (2 * axes):
-            fits = shape.head // (2 * axes) * (2 * axes)
+            fits = min(self.width, shape.head) // (2 * axes) * (2 * axes)
             what = "pairs" if axes == 1 else f"pairs for each of {axes} axes"
             hint = f"Use width={fits} to turn only the first {fits}, or another" if fits else "Use another"
             raise ValueError(
@@ -69,14 +69,18 @@ class Rotary(Encoding):
                 f"and at most the head width {shape.head} (= dim {shape.dim} / heads {shape.heads}).\n"
                 f"  {hint} dim or heads."
             )
+        self.frequencies()  # what a scaling cannot do with this width shows now
         if self.scaling is not None and self.scaling.grows:
             self.cacheable_keys = self.shift_invariant = False  # more tokens, or larger positions, turn all angles
 
     @classmethod
-    def from_hf_config(cls, config: Any, *, pairing: str = "half") -> Rotary:
-        """The rotary encoding that a transformers config (or its dict) describes."""
+    def from_hf_config(cls, config: Any, *, pairing: str | None = None) -> Rotary:
+        """The rotary encoding that a transformers config (or its dict) describes.
+
+        pairing  "half" unless the config says otherwise; models that interleave without saying so need it here
+        """
         shape, options = rotary_options(config)
-        return cls(shape, pairing=pairing, **options)
+        return cls(shape, **options if pairing is None else {**options, "pairing": pairing})
 
     @property
     def scale(self) -> float:

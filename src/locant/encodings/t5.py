@@ -19,7 +19,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import need_whole_numbers
+from locant.encodings._tables import bias_from_rows, need_whole_numbers
 from locant.encodings.base import Encoding, difference
 from locant.errors import one_of, positive, whole_number
 from locant.shapes import Shape
@@ -62,5 +62,5 @@ class T5(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("t5", q_pos, k_pos)
-        row = self.bucket(-difference(q_pos, k_pos).squeeze(1))  # (1|B, Q, K)
-        return nn.functional.embedding(row, self.table).permute(0, 3, 1, 2)  # (1|B, H, Q, K)
+        row = self.bucket(-difference(q_pos, k_pos))  # (1|B, 1, Q, K)
+        return bias_from_rows(self.table, row)

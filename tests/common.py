@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 import locant
-from locant.catalog import describe
 
 VARIANTS = {  # options that change the formula, beside every encoding as it comes
     "sinusoidal halves": ("sinusoidal", {"layout": "halves"}),
@@ -62,12 +60,3 @@ def qkv(*, batch=2, heads=4, queries=11, keys=None, width=8, groups=None, dtype=
     keys = queries if keys is None else keys
     sizes = [(batch, heads, queries, width), *[(batch, groups or heads, keys, width)] * 2]
     return [torch.randn(size, generator=draw, dtype=torch.float64).to(dtype) for size in sizes]
-
-
-@pytest.fixture(params=EVERY)
-def encoding(request):
-    return build(request.param)
-
-
-def doors(encoding) -> tuple[str, ...]:
-    return describe(next(n for n in locant.names() if describe(n).class_name == type(encoding).__name__)).doors

@@ -1,0 +1,170 @@
+"""The certificate: every property of an encoding, measured, and held against what it claims.
+
+>>> paper = certify(make("rotary", dim=16, heads=2, length=32), only=["shift", "causal"])
+>>> paper.holds, paper.fails
+(['shift', 'causal'], [])
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from locant.encodings.base import Encoding
+from locant.errors import did_you_mean, one_of
+from locant.subject import EFFORTS, Measured, Subject
+
+FOLDER = Path(__file__).parent / "properties"
+FIRST = ("order", "solves", "distinct", "direction", "given", "rows", "shift", "examples")  # what readers ask first
+
+HOLDS, FAILS, NOT_CLAIMED, SEEN = "holds", "fails", "not claimed", "seen"
+MARKS = {HOLDS: "✓", FAILS: "✗", NOT_CLAIMED: "–", SEEN: "·"}
+TWO_SIDED = ("tells_order", "tells_direction")  # to deny these is itself a claim
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of a certificate."""
+
+    name: str
+    sentence: str
+    claim: str
+    verdict: str
+    value: str
+    said: str
+    bound: str
+    why: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        return MARKS[self.verdict]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was measured of one encoding."""
+
+    encoding: str
+    shape: dict[str, int]
+    effort: str
+    seed: int
+    versions: dict[str, str]
+    findings: list[Finding]
+
+    @property
+    def holds(self) -> list[str]:
+        """The properties that are claimed, or must be, and hold."""
+        return [finding.name for finding in self.findings if finding.verdict == HOLDS]
+
+    @property
+    def fails(self) -> list[str]:
+        """The properties that are claimed, or must be, and do not hold."""
+        return [finding.name for finding in self.findings if finding.verdict == FAILS]
+
+    def __getitem__(self, name: str) -> Finding:
+        return next(finding for finding in self.findings if finding.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that can be written as JSON."""
+        return {**asdict(self), "holds": self.holds, "fails": self.fails}
+
+    def __str__(self) -> str:
+        shape = ", ".join(f"{key} {value}" for key, value in self.shape.items())
+        lines = [f"Certificate of {self.encoding} ({shape}; {self.effort}, seed {self.seed})", ""]
+        for finding in self.findings:
+            lines.append(f"  {finding.mark} {finding.name:11} {finding.value:>9}  {finding.said}")
+        lines += ["", f"  {len(self.holds)} hold, {len(self.fails)} fail: {', '.join(self.fails) or 'none'}"]
+        return "\n".join(lines)
+
+
+def property_names() -> list[str]:
+    """The properties that there are, those that readers ask first in front."""
+    found = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
+    return [*FIRST, *(name for name in found if name not in FIRST)]
+
+
+def certify(
+    encoding: Encoding,
+    *,
+    effort: str = "quick",
+    seed: int = 0,
+    only: Iterable[str] | None = None,
+    name: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Certificate:
+    """Measure every property of an encoding.
+
+    encoding  any `Encoding`; `locant.adapt` makes one of a plain module or function
+    effort    "quick", "usual" or "full": seeds, training steps, and whether graphs are captured
+    only      some properties by name; all by default
+    """
+    if not isinstance(encoding, Encoding):
+        raise ValueError(
+            f"certify needs an Encoding. Got {type(encoding).__name__} instead.\n"
+            "  A plain module or function can be wrapped: locant.adapt(module, dim=…, heads=…)"
+        )
+    subject = Subject(encoding, seed, EFFORTS[one_of("certify", "effort", effort, EFFORTS)])
+    findings = []
+    for chosen in _chosen(only):
+        if progress is not None:
+            progress(chosen)
+        findings.append(_examine(chosen, subject))
+    shape = encoding.shape
+    return Certificate(
+        encoding=name or type(encoding).__name__,
+        shape={"dim": shape.dim, "heads": shape.heads, "length": shape.length},
+        effort=effort,
+        seed=seed,
+        versions={"locant": importlib.import_module("locant").__version__, "torch": str(torch.__version__)},
+        findings=findings,
+    )
+
+
+def _chosen(only: Iterable[str] | None) -> Iterator[str]:
+    known = property_names()
+    for name in known if only is None else only:
+        if name not in known:
+            raise ValueError(f"no property is called {name!r}.{did_you_mean(name, known)}\n  Known: {', '.join(known)}")
+        yield name
+
+
+def _examine(name: str, subject: Subject) -> Finding:
+    """Measure one property and say what that means for the claim."""
+    module = importlib.import_module(f"locant.properties.{name}")
+    try:
+        with torch.no_grad():
+            measured = module.measure(subject)
+    except Exception as problem:  # whatever the encoding raises is a finding about it
+        first = str(problem).strip().splitlines()[0] if str(problem).strip() else "no message"
+        measured = Measured(False, "error", f"It raised {type(problem).__name__}: {first}")
+    return Finding(
+        name=name,
+        sentence=module.SENTENCE,
+        claim=module.CLAIM,
+        verdict=judge(module, subject.encoding, measured),
+        value=measured.value,
+        said=measured.said,
+        bound=str(module.BOUND),
+        why=module.WHY,
+        numbers=measured.numbers,
+    )
+
+
+def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:
+    """From a measurement and a claim to a verdict."""
+    if measured.numbers.get("clips"):
+        return FAILS  # neither a value of its own nor a refusal
+    if measured.ok is None or module.CLAIM == "seen":
+        return SEEN
+    if module.CLAIM == "law" or getattr(encoding, module.CLAIM):
+        return HOLDS if measured.ok else FAILS
+    if module.CLAIM in TWO_SIDED and measured.ok and module.__name__.rpartition(".")[2] in ("order", "direction"):
+        return FAILS  # it denies what it does
+    return NOT_CLAIMED

@@ -1,0 +1,63 @@
+"""Beyond its length: works, degrades or refuses; and what a tiny model trained short does on longer rows."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from locant.subject import FAR, Measured, Subject, show, signature
+from locant.tasks.lag import Lag
+from locant.training.loop import train
+
+SENTENCE = "It has a value at any position, also past the length it was made for."
+CLAIM = "extrapolates"
+BOUND = "finite values to position 10⁶; or a refusal. Never the value of another position"
+WHY = "a table that gives its last vector to every later position would look as if it worked"
+
+
+def measure(subject: Subject) -> Measured:
+    length = subject.encoding.shape.length
+    encoding = subject.stirred()
+    past = subject.at(torch.tensor([length, length + 5, 4 * length, FAR + 1]))
+    inside = subject.at(torch.arange(min(length, 4096)))
+    try:
+        values = signature(encoding, past, past[:1])
+    except (ValueError, IndexError) as problem:
+        said = f"Refuses past position {length - 1}: {str(problem).splitlines()[0]}"
+        return Measured(False, "refuses", said, {"outcome": "refuses"})
+    finite = bool(torch.isfinite(values).all())
+    copied = encoding.tells_order and len(values.unique(dim=0)) < len(values)
+    copied = copied and bool((signature(encoding, inside[-1:], past[:1]) == values[1:2]).all())
+    if copied:
+        return Measured(
+            None, "clips", f"Positions from {length} on are given another position's value in silence.", {"clips": True}
+        )
+    losses = _losses(subject)
+    listed = ", ".join(f"{show(loss)} at {times}×" for times, loss in losses.items())
+    first = next(iter(losses.values()))
+    outcome = "works" if list(losses.values())[-1] < 1.5 * first + 0.1 else "degrades"
+    said = f"Gives {'finite' if finite else 'NON-FINITE'} values past {length}. A tiny decoder trained on rows of 16 (which "
+    said += f"symbol stood 3 back?) {outcome} on longer ones: loss {listed}."
+    return Measured(finite, outcome, said, {"outcome": outcome, **{f"loss {k}x": v for k, v in losses.items()}})
+
+
+def _losses(subject: Subject) -> dict[int, float]:
+    """Loss at 1, 2, 4 and 8 times the training length."""
+    dim, short = subject.encoding.shape.dim, 16
+    task = Lag(length=short, symbols=8, back=3)
+    net = subject.model(
+        subject.as_given(), causal=True, embed=nn.Embedding(8, dim), head=nn.Linear(dim, 8), ffn=2 * dim
+    )
+
+    def loss(task: Lag, count: int, generator: torch.Generator) -> torch.Tensor:
+        tokens, target = task.sample(count, generator)
+        return cross_entropy(net(tokens, subject.places(task.length)).flatten(0, 1), target.flatten())
+
+    with torch.enable_grad():
+        train(net, lambda generator: loss(task, 16, generator), steps=subject.effort.steps // 2, seed=subject.seed)
+    longer = {}
+    for times in (1, 2, 4, 8):
+        far = Lag(length=short * times, symbols=8, back=3)
+        longer[times] = float(loss(far, 32, subject.generator(times)))
+    return longer

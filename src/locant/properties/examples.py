@@ -1,0 +1,52 @@
+"""Worked examples: the numbers written in the encoding's own file, for people to check by hand, hold."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+
+import locant.catalog
+from locant.shapes import Shape
+from locant.subject import Measured, Subject
+
+SENTENCE = "The worked numbers in its own file hold."
+CLAIM = "law"
+BOUND = "every example, as printed"
+WHY = "a wrong sign, pairing or slope can obey every symmetry; a number worked out by hand tells"
+
+
+def measure(subject: Subject) -> Measured:
+    cls = type(subject.encoding)
+    module = sys.modules.get(cls.__module__)
+    text = (module.__doc__ if module is not None else None) or cls.__doc__ or ""
+    if ">>>" not in text:
+        return Measured(None, "–", "Its file has no worked example (a >>> line and its result).")
+
+    def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: Any) -> Any:
+        own = locant.catalog.names()
+        here = inspect.getfile(cls).endswith(f"{name}.py") or name not in own
+        if here:
+            return cls(Shape(dim, heads, length), **options)
+        return locant.catalog.make(name, dim=dim, heads=heads, length=length, **options)
+
+    names = {**vars(module), "make": make, "torch": torch, "np": np, "locant": locant, "Shape": Shape}
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    test = doctest.DocTestParser().get_doctest(text, names, cls.__name__, None, None)
+    wrong: list[str] = []
+    with torch.enable_grad():
+        result = doctest.DocTestRunner(verbose=False, optionflags=flags).run(test, out=wrong.append, clear_globs=False)
+    if result.failed:
+        return Measured(False, f"{result.failed} wrong", _first(wrong), {"failed": result.failed})
+    return Measured(True, str(result.attempted), f"All {result.attempted} lines of its worked examples hold.")
+
+
+def _first(wrong: list[str]) -> str:
+    """The failing example in one line: what was run, expected and got."""
+    lines = [line.strip() for line in wrong[0].splitlines() if line.strip()]
+    keep = lines[lines.index("Failed example:") :] if "Failed example:" in lines else lines
+    return " ".join(keep)[:300]

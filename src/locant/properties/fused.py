@@ -1,0 +1,39 @@
+"""The quick path equals the explicit one, forward and backward."""
+
+from __future__ import annotations
+
+import torch
+
+from locant.attention import PATHS, attend
+from locant.encodings.base import overrides
+from locant.subject import Measured, Subject, relative, show
+
+SENTENCE = "The fused path gives what the explicit one gives, forward and backward."
+CLAIM = "law"
+BOUND = 1e-4
+WHY = "the two differ in the order of float32 sums alone"
+
+
+def measure(subject: Subject) -> Measured:
+    if overrides(subject.encoding, "rescore") or overrides(subject.encoding, "mix"):
+        return Measured(True, "–", "It works on scores or weights, so only the explicit path serves it.")
+    count = min(40, subject.last + 1)
+    encoding, pos = subject.stirred(), subject.places(count)
+    tensors = [subject.heads(count, more=seed).requires_grad_() for seed in range(3)]
+    leaves = [*tensors, *encoding.parameters()]
+    errors = {}
+    for causal in (False, True):
+        kept = {}
+        for path in PATHS:
+            with torch.enable_grad():
+                out = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, path=path)
+                grads = torch.autograd.grad(out.square().sum(), leaves, allow_unused=True)
+            kept[path] = [out, *(g for g in grads if g is not None)]
+        for path in PATHS[1:]:
+            pairs = zip(kept[path], kept["explicit"], strict=True)
+            errors[f"{path}, {'causal' if causal else 'open'}"] = max(
+                relative(a.detach(), b.detach()) for a, b in pairs
+            )
+    worst = max(errors.values())
+    said = f"Outputs and gradients differ by at most {show(worst)} of their size between the paths."
+    return Measured(worst <= BOUND, show(worst), said, errors)

@@ -1,0 +1,45 @@
+"""The offset is linear: PE(p + k) = T_k·PE(p), one matrix for every p, made of 2 × 2 rotations."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from locant.encodings.base import overrides
+from locant.subject import Measured, Subject, show
+
+SENTENCE = "Moving by k positions is one linear map of the vector, the same from every position."
+CLAIM = "linear_offset"
+BOUND = 1e-6
+WHY = "the fit is in float64 and tested at positions it has not seen; a true linear map leaves rounding alone"
+
+
+def measure(subject: Subject) -> Measured:
+    encoding = subject.stirred(torch.float64)
+    doors = [door for door in ("embed", "rotate") if overrides(encoding, door)]
+    if not doors:
+        return Measured(False, "–", "It has no vectors that could be moved.")
+    worst, skew = 0.0, 0.0
+    for k in (1, 5):
+        here, there = _vectors(subject, encoding, 0), _vectors(subject, encoding, k)
+        half = len(here) // 2
+        fit = torch.linalg.lstsq(here[:half], there[:half], driver="gelsd").solution
+        missed = (here[half:] @ fit - there[half:]).norm() / there[half:].norm()
+        worst = max(worst, float(missed))
+        stretch = there.norm(dim=1) / here.norm(dim=1)
+        skew = max(skew, float((stretch - 1).abs().max()))
+    said = f"A matrix fitted on half of the positions misses the others by {show(worst)} of their length (k = 1, 5); "
+    said += f"lengths change by {show(skew)}: " + ("pure rotation." if skew < 1e-9 else "not a pure rotation.")
+    return Measured(worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew})
+
+
+def _vectors(subject: Subject, encoding, shift: int) -> Tensor:  # type: ignore[no-untyped-def]
+    """The vector of every position, moved by `shift`: (positions, width)."""
+    shape = encoding.shape
+    width = shape.dim if overrides(encoding, "embed") else shape.head
+    count = min(6 * width, subject.last + 1 - shift)
+    pos = subject.places(count) + shift
+    if overrides(encoding, "embed"):
+        return encoding.embed(torch.zeros(1, count, shape.dim, dtype=torch.float64), pos)[0]
+    ones = torch.ones(1, shape.heads, count, shape.head, dtype=torch.float64)
+    return encoding.rotate(ones, ones, pos, pos)[1][0, 0]

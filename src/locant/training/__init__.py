@@ -1,0 +1,1 @@
+"""Training: one loop, and nothing beside it."""
