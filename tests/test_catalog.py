@@ -209,6 +209,7 @@ def test_two_files_of_one_name_are_two_encodings(tmp_path):
         (tmp_path / folder / "mine.py").write_text(MINE.replace("price=1.0", f"price={price}"))
     a, b = (locant.make(f"{tmp_path / folder}/mine.py:Near", **SMALL) for folder in "ab")
     assert (a.price[0].item(), b.price[0].item()) == (3.0, 5.0)
+    assert [sys.modules[type(one).__module__].__file__[-9:] for one in (a, b)] == ["a/mine.py", "b/mine.py"]
 
 
 @pytest.mark.parametrize("asked", ["Near", "Count"])

@@ -107,7 +107,7 @@ WAYS |= {
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("times", WAYS.values(), ids=WAYS)
 def test_the_same_hours_are_the_same_positions_however_they_are_written(times):
-    assert timestamps(times, unit="h").equal(torch.tensor(HOURS, dtype=torch.float64))
+    torch.testing.assert_close(timestamps(times, unit="h"), torch.tensor(HOURS, dtype=torch.float64), rtol=0, atol=0)
 
 
 DAYS = {

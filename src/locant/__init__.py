@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "adapt": "locant.adapters",
     "names": "locant.catalog",
     "make": "locant.catalog",
     "Shape": "locant.shapes",
@@ -30,6 +31,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from locant import positions as positions
+    from locant.adapters import adapt
     from locant.attention import attend
     from locant.catalog import make, names
     from locant.certificate import certify
@@ -45,6 +47,7 @@ __all__ = [
     "Encoding",
     "Shape",
     "Transformer",
+    "adapt",
     "attend",
     "certify",
     "make",

@@ -29,8 +29,8 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort("quick", seeds=2, steps=150, graphs=False),
-    "usual": Effort("usual", seeds=3, steps=300, graphs=True),
+    "quick": Effort("quick", seeds=2, steps=300, graphs=False),
+    "usual": Effort("usual", seeds=3, steps=400, graphs=True),
     "full": Effort("full", seeds=5, steps=600, graphs=True),
 }
 

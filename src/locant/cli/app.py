@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from locant.cli import listing
+from locant.cli import check, listing
 
 
 class Commands(typer.core.TyperGroup):
@@ -35,3 +35,4 @@ def _root() -> None:
 
 
 app.command("list")(listing.list_encodings)
+app.command("check")(check.check)

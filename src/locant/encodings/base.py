@@ -102,3 +102,15 @@ def difference(q_pos: Tensor, k_pos: Tensor) -> Tensor:
 def wide(device: torch.device) -> torch.dtype:
     """The widest float a device has: angles are computed in it and cast last."""
     return torch.float32 if device.type == "mps" else torch.float64
+
+
+def through(network: nn.Sequential, x: Tensor) -> Tensor:
+    """A small network applied in float32 or wider, whatever its own dtype: positions must not be rounded on the way."""
+    precise = torch.promote_types(x.dtype, torch.float32)
+    x = x.to(precise)
+    for layer in network:
+        if isinstance(layer, nn.Linear):
+            x = nn.functional.linear(x, layer.weight.to(precise), layer.bias.to(precise))
+        else:
+            x = layer(x)
+    return x

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import torch
 from torch import Tensor, nn
 
-from locant.encodings.base import Encoding, wide
+from locant.encodings.base import Encoding, through, wide
 from locant.errors import whole_number
 from locant.shapes import Shape
 
@@ -41,6 +42,5 @@ class Continuous(Encoding):
         self.mlp = nn.Sequential(*layers, nn.Linear(hidden, shape.dim))
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
-        share = pos.to(wide(pos.device)) / self.shape.length
-        weight = next(self.mlp.parameters())
-        return x + self.mlp(share[..., None].to(weight.dtype)).to(x.dtype)  # (…, T, 1) → (…, T, D)
+        share = (pos.to(wide(pos.device)) / self.shape.length)[..., None]  # (…, T, 1)
+        return x + through(self.mlp, share.to(torch.promote_types(x.dtype, torch.float32))).to(x.dtype)  # (…, T, D)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from locant.encodings.base import Encoding, wide
+from locant.encodings.base import Encoding, through, wide
 from locant.errors import positive, whole_number
 from locant.shapes import Shape
 
@@ -49,5 +49,4 @@ class Fourier(Encoding):
         return wave.to(torch.promote_types(self.frequency.dtype, torch.float32))
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
-        weight = next(self.mlp.parameters())
-        return x + self.mlp(self.features(pos).to(weight.dtype)).to(x.dtype)
+        return x + through(self.mlp, self.features(pos)).to(x.dtype)

@@ -33,6 +33,7 @@ class Pope(Encoding):
     real_positions = True
     cacheable_keys = True
     bounded = True
+    linear_offset = True
     learned = "dim"
     paper = "Gopalakrishnan et al. 2025, arXiv:2509.10534"
 

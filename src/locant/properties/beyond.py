@@ -55,7 +55,13 @@ def _losses(subject: Subject) -> dict[int, float]:
         return cross_entropy(net(tokens, subject.places(task.length)).flatten(0, 1), target.flatten())
 
     with torch.enable_grad():
-        train(net, lambda generator: loss(task, 16, generator), steps=subject.effort.steps // 2, seed=subject.seed)
+        train(
+            net,
+            lambda generator: loss(task, 16, generator),
+            steps=subject.effort.steps // 2,
+            seed=subject.seed,
+            enough=0.02,
+        )
     longer = {}
     for times in (1, 2, 4, 8):
         far = Lag(length=short * times, symbols=8, back=3)

@@ -17,10 +17,12 @@ def train(
     seed: int = 0,
     warm_up: int = 20,
     clip: float = 1.0,
+    enough: float = 0.0,
 ) -> list[float]:
     """Train a model in place and return the loss of every step.
 
     loss_of_batch  draws a batch with the generator and gives its loss; the same seed gives the same batches
+    enough         stop early when the mean loss of the last ten steps is below this
     """
     generator = torch.Generator().manual_seed(seed)
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -38,5 +40,7 @@ def train(
         optimiser.step()
         schedule.step()
         losses.append(loss.item())
+        if sum(losses[-10:]) / 10 < enough and len(losses) >= 10:
+            break
     model.eval()
     return losses

@@ -1,0 +1,1 @@
+"""What was measured, written for people to read. Takes plain values; needs no torch."""
