@@ -24,7 +24,7 @@ from locant.blocked import blocked
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of
-from locant.placing import Placed, causal_mask, place
+from locant.placing import Placed, causal_mask, need_device, need_encoding, place
 from locant.shapes import Shape
 
 PATHS = ("explicit", "blocked", "fused")
@@ -131,7 +131,7 @@ def attend_rotated(
     """Attention of rotated queries and keys by the chosen path."""
     k, v = share_keys(q, k, v)
     best = choose(placed, q, k, dropout)
-    chosen = best if path == "auto" else one_of("attend", "path", path, PATHS)
+    chosen = best if path == "auto" else one_of("attend", "path", path, ("auto", *PATHS))
     needs_scores = overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix")
     if chosen != "explicit" and needs_scores:
         name = type(placed.encoding).__name__
@@ -185,13 +185,20 @@ def share_keys(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
+    need_encoding("attend", encoding)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
+        if not isinstance(tensor, Tensor):
+            raise ValueError(
+                f"{name} must be a tensor (batch, heads, tokens, width). Got {type(tensor).__name__} instead."
+            )
         if tensor.dim() != 4:
             raise ValueError(
                 f"{name} must have the shape (batch, heads, tokens, width). Got {tuple(tensor.shape)} instead."
             )
     if not (q.dtype == k.dtype == v.dtype):
         raise ValueError(f"q, k and v must have one dtype. Got {q.dtype}, {k.dtype}, {v.dtype}: cast them first.")
+    if not q.is_floating_point():
+        raise ValueError(f"q, k and v must be real numbers, but they are {q.dtype}: cast them first.")
     if not (q.device == k.device == v.device):
         raise ValueError(f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them first.")
     if k.shape[:3] != v.shape[:3] or q.shape[0] != k.shape[0] or q.shape[-1] != k.shape[-1]:
@@ -199,10 +206,11 @@ def _check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
             f"q {tuple(q.shape)}, k {tuple(k.shape)} and v {tuple(v.shape)} do not fit together.\n"
             "  Allowed: q (B,H,Q,d), k (B,G,K,d), v (B,G,K,·)."
         )
-    if q.shape[1] % k.shape[1]:
+    if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
         raise ValueError(
             f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads: the one must divide the other."
         )
+    need_device(encoding, q)
     if (q.shape[1], q.shape[-1]) != (encoding.shape.heads, encoding.shape.head):
         raise ValueError(
             f"q has {q.shape[1]} heads of width {q.shape[-1]}, but the encoding was made for {encoding.shape.heads} heads "

@@ -10,8 +10,9 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,7 +51,7 @@ class Entry:
         """How many numbers it learns at this size."""
         numbers = {**self.options, **options}
         numbers |= {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head}
-        return arithmetic(ast.parse(self.learned, mode="eval").body, numbers)
+        return arithmetic(self.learned, numbers)
 
 
 def names() -> list[str]:
@@ -122,7 +123,12 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
                 f"{name} has no option {option!r}.{did_you_mean(option, allowed)}\n"
                 f"  Its options, with defaults: {listed or 'none at all'}"
             )
-    return cls(Shape(dim, heads, length), **options)
+    shape = Shape(dim, heads, length)
+    try:
+        inspect.signature(cls).bind(shape, **options)
+    except TypeError as problem:
+        raise ValueError(f"{name} cannot be made so: {problem}. Give it as an option of make.") from None
+    return cls(shape, **options)
 
 
 def _locate(name: str) -> tuple[Path, str]:
@@ -197,26 +203,48 @@ def _options(init: ast.FunctionDef | None) -> dict[str, Any]:
     if init is None:
         return {}
     pairs = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-    return {arg.arg: ast.literal_eval(default) for arg, default in pairs if default is not None}
+    return {arg.arg: _value(default) for arg, default in pairs if default is not None}
 
 
-def arithmetic(node: ast.expr, numbers: dict[str, Any]) -> int:
-    """The value of a formula in +, −, ×, // over named numbers."""
+def _value(node: ast.expr) -> Any:
+    """A default as a plain value; its own text when it is none."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ast.unparse(node)
+
+
+def arithmetic(formula: str, numbers: dict[str, Any]) -> int:
+    """The value of a formula in +, -, *, // over named numbers.
+
+    >>> arithmetic("2 * hidden + dim // 2", {"hidden": 3, "dim": 8})
+    10
+    """
+    try:
+        return _worked_out(ast.parse(formula, mode="eval").body, numbers)
+    except (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError) as problem:
+        raise ValueError(
+            f"learned = {formula!r} cannot be worked out: {type(problem).__name__} {problem}.\n"
+            f"  It is a formula in +, -, *, // over whole numbers and: {', '.join(numbers)}"
+        ) from None
+
+
+def _worked_out(node: ast.expr, numbers: dict[str, Any]) -> int:
     if isinstance(node, ast.Constant):
         return int(node.value)  # type: ignore[arg-type]
     if isinstance(node, ast.Name):
         return int(numbers[node.id])
-    if isinstance(node, ast.BinOp):
-        left, right = arithmetic(node.left, numbers), arithmetic(node.right, numbers)
-        if isinstance(node.op, ast.Add):
-            return left + right
-        if isinstance(node.op, ast.Sub):
-            return left - right
-        if isinstance(node.op, ast.Mult):
-            return left * right
-        if isinstance(node.op, ast.FloorDiv):
-            return left // right
-    raise ValueError(f"{ast.unparse(node)!r} is not a formula in +, -, *, // over names and numbers")
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_worked_out(node.left, numbers), _worked_out(node.right, numbers))
+    raise ValueError(ast.unparse(node))
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
 
 
 def _run_file(path: Path) -> Any:
@@ -229,7 +257,7 @@ def _run_file(path: Path) -> Any:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         del sys.modules[module_name]
         raise ValueError(f"{path.name} failed while it was imported: {type(problem).__name__}: {problem}") from problem
     return module

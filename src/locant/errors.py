@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
 
 def did_you_mean(asked: str, known: Iterable[str]) -> str:
     """' Did you mean 'rotary'?', or nothing when no known word is near.
 
-    >>> did_you_mean("rotry", ["alibi", "rotary"])
+    >>> did_you_mean("rope", ["pope", "rotary"])
     " Did you mean 'rotary'?"
     >>> did_you_mean("zebra", ["alibi", "rotary"])
     ''
     """
-    known = list(known)
-    starts = [word for word in known if asked and word.startswith(asked[:2])]
-    near = get_close_matches(asked, known, n=1, cutoff=0.6) or starts[:1]
-    return f" Did you mean {near[0]!r}?" if near else ""
+    words = {word.lower(): word for word in known}
+    same_start = [word for word in words if word[:1] == asked.lower()[:1]]
+    near = get_close_matches(asked.lower(), same_start, n=1, cutoff=0.4) or get_close_matches(asked.lower(), words, n=1)
+    return f" Did you mean {words[near[0]]!r}?" if near else ""
 
 
 def one_of(owner: str, option: str, value: Any, allowed: Iterable[str]) -> str:
@@ -33,13 +34,31 @@ def one_of(owner: str, option: str, value: Any, allowed: Iterable[str]) -> str:
 
 def whole_number(owner: str, option: str, value: Any, least: int = 1) -> int:
     """The value, when it is a whole number not below `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < 2**63:
         raise ValueError(f"{owner} needs a whole number of at least {least} for {option}. Got {value!r} instead.")
-    return value
+    return int(value)
 
 
 def positive(owner: str, option: str, value: Any) -> float:
     """The value as a float, when it is a finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+    if not _is_finite(value) or value <= 0:
         raise ValueError(f"{owner} needs a finite number above 0 for {option}. Got {value!r} instead.")
     return float(value)
+
+
+def at_least(owner: str, option: str, value: Any, least: float) -> float:
+    """The value as a float, when it is a finite number not below `least`."""
+    if not _is_finite(value) or value < least:
+        raise ValueError(f"{owner} needs {option} ≥ {least:g}. Got {value!r} instead.")
+    return float(value)
+
+
+def share(owner: str, option: str, value: Any) -> float:
+    """The value as a float, when it is in [0, 1)."""
+    if not _is_finite(value) or not 0 <= value < 1:
+        raise ValueError(f"{owner} needs a number from 0 up to (not including) 1 for {option}. Got {value!r} instead.")
+    return float(value)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

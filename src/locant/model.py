@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from locant.encodings.base import Encoding
-from locant.errors import one_of, whole_number
-from locant.placing import Placed, check_tokens, place, place_step
-from locant.self_attention import Cache, Projections
+from locant.errors import one_of, share, whole_number
+from locant.placing import Placed, check_tokens, need_encoding, place, place_step
+from locant.self_attention import Cache, Projections, check_cache
 from locant.shapes import Shape
 
 NORMS = ("pre", "post")
@@ -67,7 +67,7 @@ class Transformer(nn.Module):
         self.norm = (
             nn.LayerNorm(self.shape.dim) if one_of("Transformer", "norm", norm, NORMS) == "pre" else nn.Identity()
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(share("Transformer", "dropout", dropout))
         one_of("Transformer", "activation", activation, ACTIVATIONS)
         wide = 4 * self.shape.dim if ffn is None else whole_number("Transformer", "ffn", ffn)
         acting = each if self.per_layer else each[:1]
@@ -101,9 +101,12 @@ class Transformer(nn.Module):
         if not self.causal:
             raise ValueError("only a causal model can go on from a cache. Make it with causal=True.")
         x = self._start(x, pos)
-        before = pos[:, :0] if pos.dim() > 1 and self._encodings()[0].axes == 1 else pos[:0]
-        if caches is not None:
-            before = caches[0].pos
+        if caches is not None and len(caches) != len(self.layers):
+            raise ValueError(
+                f"there are {len(caches)} caches for a model of {len(self.layers)} layers: one each is needed."
+            )
+        check_cache(caches[0] if caches else None, x)
+        before = caches[0].pos if caches else None
         placed = [place_step(e, pos, before, like=x, mask=mask) for e in self._encodings()]
         new = []
         for index, layer in enumerate(self._layers()):
@@ -183,6 +186,8 @@ def _one_for_each_layer(encoding: Encoding | Sequence[Encoding], layers: int | N
         if layers is None:
             raise ValueError("Transformer needs the number of layers, or a list with one encoding for each layer.")
         return [encoding] * whole_number("Transformer", "layers", layers)
+    if isinstance(encoding, str) or not isinstance(encoding, Iterable):
+        need_encoding("Transformer", encoding)
     each = list(encoding)
     if not each or (layers is not None and layers != len(each)):
         raise ValueError(

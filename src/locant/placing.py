@@ -56,21 +56,44 @@ def place(
     return Placed(encoding, q_pos, k_pos, tables, add, see, blind, plain_causal)
 
 
-def place_step(encoding: Encoding, pos: Tensor, before: Tensor, *, like: Tensor, mask: Tensor | None = None) -> Placed:
+def place_step(
+    encoding: Encoding, pos: Tensor, before: Tensor | None, *, like: Tensor, mask: Tensor | None = None
+) -> Placed:
     """New tokens at `pos` over old ones at `before` and themselves, causally."""
     axis = -1 if encoding.axes == 1 else -2
-    if before.dim() != pos.dim():  # (T) beside (B,T)
-        rows = (like.shape[0], *[-1] * min(before.dim(), pos.dim()))
-        pos, before = (t.expand(rows) if t.dim() < max(pos.dim(), before.dim()) else t for t in (pos, before))
+    before = pos.narrow(axis, 0, 0) if before is None else before
+    rows = {p.shape[0] if p.dim() + axis > 0 else 0 for p in (pos, before)}
+    if len(rows) > 1:  # (T) or (1,T) beside (B,T)
+        tail = -axis
+        pos, before = (p.expand(like.shape[0], *p.shape[-tail:]) for p in (pos, before))
     rotated = pos if encoding.cacheable_keys else None
     both = torch.cat([before, pos], axis)
     return place(encoding, pos, both, like=like, causal=True, mask=mask, rotated_pos=rotated)
 
 
+def need_encoding(owner: str, encoding: object) -> None:
+    """Refuse what is no encoding."""
+    if not isinstance(encoding, Encoding):
+        raise ValueError(
+            f"{owner} needs an encoding. Got {encoding!r} instead: write locant.make('rotary', dim=…, heads=…)."
+        )
+
+
+def need_device(encoding: Encoding, tokens: Tensor) -> None:
+    """Refuse an encoding whose weights are elsewhere than the tokens."""
+    weight = next(encoding.parameters(), None)
+    if weight is not None and weight.device != tokens.device:
+        raise ValueError(
+            f"the encoding is on {weight.device}, but the tokens are on {tokens.device}. Move one of them."
+        )
+
+
 def check_tokens(encoding: Encoding, x: Tensor, pos: Tensor) -> None:
     """Refuse an input (B,T,D) or positions that do not fit the encoding."""
-    if x.dim() != 3 or x.shape[-1] != encoding.shape.dim:
-        raise ValueError(f"the input must have the shape (B, T, {encoding.shape.dim}). Got {tuple(x.shape)} instead.")
+    if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[-1] != encoding.shape.dim:
+        got = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
+        raise ValueError(f"the input must be a tensor of shape (B, T, {encoding.shape.dim}). Got {got} instead.")
+    need_device(encoding, x)
     positions.check(pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos")
 
 
@@ -96,6 +119,8 @@ def _what_is_seen(
 
 
 def _check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.device) -> None:
+    if not isinstance(mask, Tensor):
+        raise ValueError(f"the mask must be a boolean tensor, True = may be seen. Got {type(mask).__name__} instead.")
     if mask.dtype != torch.bool:
         raise ValueError(f"a mask is boolean, True = may be seen. Got {mask.dtype}: write mask.bool(), or use a bias.")
     padded = (1,) * (4 - mask.dim()) + tuple(mask.shape)
@@ -113,6 +138,7 @@ def _checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int
     if bias is None:
         return None
     batch, heads, queries, keys = sizes
+    bias = bias if bias.is_floating_point() else bias.float()
     full = bias.reshape((1,) * (4 - bias.dim()) + tuple(bias.shape)) if bias.dim() < 4 else bias
     fits = full.dim() == 4 and full.shape[0] in (1, batch) and full.shape[1] in (1, heads)
     if not fits or tuple(full.shape[2:]) != (queries, keys):

@@ -7,15 +7,15 @@ The samplers at the end map positions to positions while training; they work wit
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from locant.errors import positive, whole_number
+from locant.errors import at_least, positive, whole_number
 
 UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "D": 86400 * 10**9}
 
@@ -45,8 +45,9 @@ def from_mask(mask: Tensor) -> Tensor:
     >>> from_mask(torch.tensor([[False, False, True, True], [True, True, True, False]])).tolist()
     [[0, 0, 0, 1], [0, 1, 2, 0]]
     """
-    if mask.dtype != torch.bool:
-        raise ValueError(f"a mask is boolean, True where there is a token. Got {mask.dtype}: write mask.bool().")
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise ValueError(f"a mask is a boolean tensor, True where there is a token. Got {kind}: write mask.bool().")
     if mask.dim() not in (1, 2):
         raise ValueError(f"a mask has the shape (T) or (B,T). Got {tuple(mask.shape)} instead.")
     return (mask.long().cumsum(-1) - 1).clamp_min(0) * mask
@@ -60,7 +61,11 @@ def packed(lengths: Sequence[int] | Tensor, *, device: torch.device | str | None
     >>> packed([1, 2]).mask.int().tolist()
     [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
     """
-    counts = [whole_number("packed", "a length", int(length)) for length in lengths]
+    if isinstance(lengths, Tensor):
+        lengths = lengths.tolist()
+    if not isinstance(lengths, Iterable):
+        raise ValueError(f"packed needs a list of lengths, as in packed([4, 7]). Got {lengths!r} instead.")
+    counts = [whole_number("packed", "a length", length) for length in lengths]
     if not counts:
         raise ValueError("packed needs at least one length.")
     size = torch.tensor(counts, device=device)
@@ -93,65 +98,92 @@ def timestamps(times: Any, *, unit: str | float | None = None, device: torch.dev
     >>> timestamps([10.0, 10.5, 12.0], unit=0.5).tolist()
     [0.0, 1.0, 4.0]
     """
-    values = _as_numbers(times)
+    values, tick = _as_numbers(times)
     if values.ndim not in (1, 2) or values.shape[-1] == 0:
         raise ValueError(f"times have the shape (T) or (B,T) with at least one time. Got {values.shape} instead.")
-    since = values - values[..., :1]  # exact for whole nanoseconds, float64 otherwise
-    step = _step(since, unit, is_time=values.dtype.kind == "i")
-    return torch.as_tensor(since / step, dtype=torch.float64, device=device)
+    since = values - values[..., :1]  # exact for whole numbers, float64 otherwise
+    return torch.as_tensor(since / _step(since, unit, tick), dtype=torch.float64, device=device)
 
 
-def _as_numbers(times: Any) -> np.ndarray:
-    """Nanoseconds as int64 for times, float64 for numbers; what is missing is refused."""
-    raw = times.detach().cpu().numpy() if isinstance(times, Tensor) else times
-    raw = raw.to_numpy() if hasattr(raw, "to_numpy") else np.asarray(raw)
-    if raw.dtype.kind == "O":
-        raw = np.array([_utc(item) for item in raw.ravel()], dtype="datetime64[ns]").reshape(raw.shape)
+def _as_numbers(times: Any) -> tuple[np.ndarray, int]:
+    """Times as whole ticks, and the nanoseconds of a tick; plain numbers as they are, with a tick of 0."""
+    raw = _as_array(times)
+    if raw.dtype.kind == "O" and not _are_numbers(raw):
+        raw = np.array([_moment(item) for item in raw.ravel()], dtype="datetime64").reshape(raw.shape)
     if raw.dtype.kind in "US":
-        try:
-            raw = raw.astype("datetime64[ns]")
-        except ValueError as problem:
-            raise ValueError(f"a time could not be read: {problem}. ISO 8601 is understood: 2024-01-31T12:00") from None
+        raw = np.array([_moment(str(item)) for item in raw.ravel()], dtype="datetime64").reshape(raw.shape)
     if raw.dtype.kind == "M":
         if np.isnat(raw).any():
             raise ValueError(f"time number {int(np.isnat(raw).argmax())} is missing (NaT). Drop those rows first.")
-        return np.asarray(raw.astype("datetime64[ns]").astype(np.int64))
-    values = np.asarray(raw, dtype=np.float64)
+        unit = np.datetime_data(raw.dtype)[0]
+        unit = unit if unit in ("ms", "us", "ns") else "s"  # seconds reach any year; nanoseconds only 292
+        return raw.astype(f"datetime64[{unit}]").astype(np.int64), UNITS[unit]
+    if raw.dtype.kind == "c":
+        raise ValueError("times are real numbers, but these are complex.")
+    values = raw if raw.dtype.kind in "iu" else np.asarray(raw, dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError(
             f"time number {int((~np.isfinite(values)).argmax())} is not a finite number. Drop those rows first."
         )
-    return values
+    return values, 0
 
 
-def _utc(item: Any) -> np.datetime64:
-    """One datetime as datetime64, in UTC when it has a zone."""
-    if hasattr(item, "to_datetime64"):
-        return np.datetime64(item.to_datetime64())
-    if isinstance(item, datetime):
-        shift = item.utcoffset()
-        return np.datetime64((item - shift if shift else item).replace(tzinfo=None), "ns")
+def _as_array(times: Any) -> np.ndarray:
+    if hasattr(times, "columns"):
+        raise ValueError(
+            f"times are one column, but this is a whole table. Choose one: {', '.join(map(str, times.columns))}"
+        )
+    if isinstance(times, Tensor):
+        exact = times.double() if times.is_floating_point() else times
+        return exact.detach().cpu().numpy()
+    try:
+        return np.asarray(times.to_numpy() if hasattr(times, "to_numpy") else times)
+    except ValueError as problem:
+        raise ValueError(f"times have the shape (T) or (B,T), with rows of one length: {problem}.") from None
+
+
+def _are_numbers(raw: np.ndarray) -> bool:
+    """Whether an array of objects holds numbers, some of them missing; then they become NaN and are told."""
+    return any(isinstance(item, float | int) for item in raw.ravel()[:1])
+
+
+def _moment(item: Any) -> np.datetime64:
+    """One date, datetime or ISO 8601 text as datetime64, in UTC when it has a zone."""
     if item is None:
         return np.datetime64("NaT")
+    if hasattr(item, "to_datetime64"):
+        return np.datetime64(item.to_datetime64())
+    if isinstance(item, str):
+        try:
+            has_zone = item.endswith("Z") or "+" in item or item.count("-") > 2
+            return _moment(datetime.fromisoformat(item)) if has_zone else np.datetime64(item)
+        except ValueError:
+            raise ValueError(
+                f"{item!r} could not be read as a time. ISO 8601 is understood: 2024-01-31T12:00"
+            ) from None
+    if isinstance(item, datetime):
+        shift = item.utcoffset()
+        return np.datetime64((item - shift if shift else item).replace(tzinfo=None))
+    if isinstance(item, date):
+        return np.datetime64(item)
     raise ValueError(f"{item!r} is not a time. Dates, datetimes, datetime64, ISO strings and numbers are understood.")
 
 
-def _step(since: np.ndarray, unit: str | float | None, *, is_time: bool) -> float:
-    """How much one position is."""
-    if isinstance(unit, str):
-        if not is_time or unit not in UNITS:
-            kind = (
-                f"Allowed: {', '.join(UNITS)}"
-                if is_time
-                else "These times are plain numbers: give the unit as a number."
+def _step(since: np.ndarray, unit: str | float | None, tick: int) -> float:
+    """How much one position is, in the numbers' own unit."""
+    if unit is None:
+        steps = np.abs(np.diff(since.astype(np.float64), axis=-1))
+        steps = steps[steps > 0]
+        return float(np.median(steps)) if steps.size else 1.0
+    if not tick:
+        if isinstance(unit, str):
+            raise ValueError(
+                f"timestamps was asked for unit={unit!r}, but these times are plain numbers: give a number."
             )
-            raise ValueError(f"timestamps was asked for unit={unit!r}. {kind}")
-        return float(UNITS[unit])
-    if unit is not None:
         return positive("timestamps", "unit", unit)
-    steps = np.abs(np.diff(since, axis=-1))
-    steps = steps[steps > 0]
-    return float(np.median(steps)) if steps.size else 1.0
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise ValueError(f"timestamps was asked for unit={unit!r}. Allowed: {', '.join(UNITS)}")
+    return UNITS[unit] / tick
 
 
 def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = None) -> Tensor:
@@ -163,7 +195,7 @@ def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = N
     >>> bool((new[1:] > new[:-1]).all()), int(new.max()) < 100
     (True, True)
     """
-    _need_counting("randomized", pos)
+    pos = _need_counting("randomized", pos)
     count = int(pos.max()) + 1
     if whole_number("randomized", "limit", limit) < count:
         raise ValueError(
@@ -190,11 +222,9 @@ def cape(
     >>> cape(torch.arange(3)).tolist()
     [0.0, 1.0, 2.0]
     """
-    for name, value in (("shift", shift), ("jitter", jitter)):
-        if not math.isfinite(value) or value < 0:
-            raise ValueError(f"cape needs {name} ≥ 0. Got {value!r} instead.")
-    if positive("cape", "stretch", stretch) < 1:
-        raise ValueError(f"cape needs stretch ≥ 1. Got {stretch!r} instead.")
+    at_least("cape", "shift", shift, 0)
+    at_least("cape", "jitter", jitter, 0)
+    at_least("cape", "stretch", stretch, 1)
     real = pos.to(torch.promote_types(pos.dtype, torch.float32))
 
     def uniform(*size: int) -> Tensor:
@@ -214,7 +244,7 @@ def skips(pos: Tensor, limit: int, *, chunks: int = 2, generator: torch.Generato
     >>> int(new[0]), bool((new[1:] > new[:-1]).all()), int(new.max()) < 50
     (0, True, True)
     """
-    _need_counting("skips", pos)
+    pos = _need_counting("skips", pos)
     count = int(pos.max()) + 1
     whole_number("skips", "chunks", chunks)
     if whole_number("skips", "limit", limit) < count:
@@ -236,11 +266,13 @@ def _device(generator: torch.Generator | None) -> torch.device:
     return torch.device("cpu") if generator is None else generator.device
 
 
-def _need_counting(name: str, pos: Tensor) -> None:
-    if pos.is_floating_point() or pos.numel() == 0 or int(pos.min()) < 0:
-        raise ValueError(
-            f"{name} maps whole-number positions from 0 up. Got {pos.dtype}, shape {tuple(pos.shape)} instead."
-        )
+def _need_counting(name: str, pos: Tensor) -> Tensor:
+    """The positions as int64, when they are whole numbers from 0 up."""
+    is_whole = isinstance(pos, Tensor) and not (pos.is_floating_point() or pos.is_complex() or pos.dtype == torch.bool)
+    if not is_whole or pos.numel() == 0 or int(pos.min()) < 0:
+        got = f"{pos.dtype}, shape {tuple(pos.shape)}" if isinstance(pos, Tensor) else type(pos).__name__
+        raise ValueError(f"{name} maps whole-number positions from 0 up. Got {got} instead.")
+    return pos.long()
 
 
 def visible(values: Tensor) -> bool:

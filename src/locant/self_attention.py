@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from locant.attention import attend_rotated, explain_rotated, rotate, share_keys
 from locant.encodings.base import Encoding
-from locant.errors import whole_number
-from locant.placing import Placed, check_tokens, place, place_step
+from locant.errors import share, whole_number
+from locant.placing import Placed, check_tokens, need_encoding, place, place_step
 from locant.shapes import Shape
 
 
@@ -37,6 +37,7 @@ class Attention(nn.Module):
         self, encoding: Encoding, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
     ) -> None:
         super().__init__()
+        need_encoding("Attention", encoding)
         self.encoding = encoding
         self.core = Projections(encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, dropout=dropout)
         width = encoding.shape.dim + encoding.added_width
@@ -56,9 +57,9 @@ class Attention(nn.Module):
         self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
     ) -> tuple[Tensor, Cache]:
         """Causal attention of new tokens x (B,T,D) over those in the cache and themselves: output and new cache."""
-        before = pos[..., :0] if cache is None else cache.pos
         x = self._embed(x, pos)
-        placed = place_step(self.encoding, pos, before, like=x, mask=mask)
+        check_cache(cache, x)
+        placed = place_step(self.encoding, pos, None if cache is None else cache.pos, like=x, mask=mask)
         return self.core.step(x, placed, cache)
 
     def _embed(self, x: Tensor, pos: Tensor) -> Tensor:
@@ -76,7 +77,7 @@ class Projections(nn.Module):
         self, shape: Shape, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.shape, self.dropout = shape, dropout
+        self.shape, self.dropout = shape, share("Attention", "dropout", dropout)
         self.kv_heads = shape.heads if kv_heads is None else whole_number("Attention", "kv_heads", kv_heads)
         if shape.heads % self.kv_heads:
             raise ValueError(
@@ -121,6 +122,12 @@ class Projections(nn.Module):
         dropout = self.dropout if self.training else 0.0
         mixed = attend_rotated(q, k, v, placed, scale=self.shape.head**-0.5, dropout=dropout)
         return self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, d) → (B, T, D)
+
+
+def check_cache(cache: Cache | None, x: Tensor) -> None:
+    """Refuse a cache of another batch."""
+    if cache is not None and cache.k.shape[0] != x.shape[0]:
+        raise ValueError(f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were given.")
 
 
 def _append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor) -> Cache:

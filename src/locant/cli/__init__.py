@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 
 def main() -> None:
     """Run `locant …`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows only ASCII still gets the text
     try:
         from locant.cli.app import app
     except ModuleNotFoundError as missing:

@@ -80,7 +80,7 @@ def _table(entries: list[Entry], shape: Shape) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, title=f"encodings at dim {shape.dim}, heads {shape.heads}, length {shape.length}"
     )
-    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("name", style="bold", overflow="fold", min_width=10)
     table.add_column("acts on", max_width=18)
     table.add_column("learns", justify="right", no_wrap=True)
     table.add_column("claims")
@@ -88,7 +88,8 @@ def _table(entries: list[Entry], shape: Shape) -> Table:
     for entry in entries:
         acts = ", ".join(DOORS[door] for door in entry.doors) or "nothing"
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
-        table.add_row(entry.name, acts, f"{entry.parameters(shape):,}", claims, entry.paper)
+        name = entry.name if entry.name == entry.path.stem else f"{entry.path.name}:{entry.class_name}"
+        table.add_row(name, acts, f"{entry.parameters(shape):,}", claims, entry.paper)
     return table
 
 

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from locant.encodings._waves import frequencies
-from locant.errors import did_you_mean, one_of, positive
+from locant.errors import did_you_mean, one_of, positive, whole_number
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,17 @@ class Scaling:
     grows = False  # whether the frequencies depend on the length in use, so that rotated keys go stale
 
     def __post_init__(self) -> None:
-        positive(type(self).__name__, "factor", self.factor)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "original_length":
+                whole_number("the scaling", "original_length", value, least=2)
+            elif field.name in ("short", "long"):
+                _positive_list(field.name, value)
+            elif field.name == "truncate":
+                if not isinstance(value, bool):
+                    raise ValueError(f"the scaling needs true or false for truncate. Got {value!r} instead.")
+            elif not (field.name == "scale" and value is None):
+                positive("the scaling", field.name, value)
 
     @property
     def vector_scale(self) -> float:
@@ -48,10 +58,19 @@ class Scaling:
         raise NotImplementedError(f"{type(self).__name__} must say its frequencies")
 
 
+def _positive_list(name: str, values: Any) -> None:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise ValueError(f"the scaling needs a list of numbers for {name}. Got {values!r} instead.")
+    for value in values:
+        positive("the scaling", name, value)
+
+
 def _power(width: int) -> float:
     """d/(d − 2): the slowest of several pairs is then stretched by the factor itself."""
     if width <= 2:
-        raise ValueError(f"NTK scaling needs more than one pair on each axis. Got a rotated width of {width}.")
+        raise ValueError(
+            f"NTK scaling needs more than one pair on each axis. Got a rotated width of {width} for ntk or dynamic-ntk."
+        )
     return width / (width - 2)
 
 

@@ -34,7 +34,7 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
                 f"{name} has vectors for positions 0..{size - 1}, but position {outside} was asked for.\n"
                 f"  {remedy}, or use an encoding that has a value everywhere: {others}"
             )
-    return torch.nn.functional.embedding(pos, table)
+    return torch.nn.functional.embedding(pos.long(), table)
 
 
 def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:

@@ -93,6 +93,7 @@ def difference(q_pos: Tensor, k_pos: Tensor) -> Tensor:
     tensor([[[[1],
               [2]]]])
     """
+    q_pos, k_pos = (pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos))  # small integers wrap
     delta = q_pos[..., :, None] - k_pos[..., None, :]  # (…, Q, K), in the positions' own precision
     if delta.is_floating_point():
         delta = delta.float()

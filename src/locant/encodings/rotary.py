@@ -110,6 +110,8 @@ class Rotary(Encoding):
         """How many positions are in use: the largest, plus one."""
         if self.scaling is None or not self.scaling.grows:
             return 0
+        if not q_pos.numel() or not k_pos.numel():
+            return 0
         return torch.maximum(q_pos.max(), k_pos.max()) + 1
 
     def _table(self, pos: Tensor, theta: Tensor, dtype: torch.dtype) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import inspect
 import time
 
 import torch
@@ -50,8 +50,7 @@ def _said(encoding) -> int | None:  # type: ignore[no-untyped-def]
     if "learned" not in vars(type(encoding)):
         return None
     shape = encoding.shape
+    keywords = {p.name: p.default for p in inspect.signature(type(encoding)).parameters.values()}
     numbers = {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head, **vars(encoding)}
-    try:
-        return arithmetic(ast.parse(encoding.learned, mode="eval").body, numbers)
-    except KeyError:
-        return None  # an option that the encoding does not keep
+    numbers |= {key: value for key, value in keywords.items() if key not in numbers}
+    return arithmetic(encoding.learned, numbers)
