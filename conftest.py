@@ -6,6 +6,8 @@ import torch
 
 import locant
 
+torch.set_num_threads(1)  # the tests run one process a core
+
 
 @pytest.fixture(autouse=True)
 def _names_for_doctests(doctest_namespace):

@@ -23,7 +23,7 @@ VARIANTS = {  # options that change the formula, beside every encoding as it com
             "scaling": {
                 "type": "longrope",
                 "factor": 4.0,
-                "original_length": 8,
+                "original_length": 12,
                 "short": [1.0, 1.0, 1.5, 2.0],
                 "long": [1.0, 2.0, 3.0, 4.0],
             }

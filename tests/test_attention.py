@@ -96,12 +96,14 @@ def test_the_path_that_is_picked_is_exact_in_float32(name, length):
         ("t5", 512, "blocked"),
         ("relative", 512, "blocked"),
         ("shaw", 512, "explicit"),
+        ("pope", 512, "blocked"),
     ],
 )
 def test_the_quickest_path_is_picked(name, length, path):
     q, k, _ = qkv(queries=length)
     pos = locant.positions.consecutive(length)
-    assert choose(place(build(name), pos, pos, like=q), q, k) == path
+    encoding = build(name, length=length)
+    assert choose(place(encoding, pos, pos, like=q), *encoding.rotate(q, k, pos, pos)) == path
 
 
 def test_without_gradients_a_learned_bias_goes_to_the_fused_kernel():

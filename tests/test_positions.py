@@ -115,6 +115,7 @@ DAYS = {
     "datetime64[W]": (np.array([10, 11, 13], dtype="datetime64[W]"), [0, 7, 21]),
     "datetime64[M]": (np.array(["2024-01", "2024-02", "2024-03"], dtype="datetime64[M]"), [0, 31, 60]),
     "datetime64[Y]": (np.array(["2023", "2024", "2025"], dtype="datetime64[Y]"), [0, 365, 731]),
+    "datetime64[ns] far apart": (np.array(["1678-01-01", "2262-01-01"], dtype="datetime64[ns]"), [0, 213301]),
     "dates": ([dt.date(2024, 2, 28), dt.date(2024, 3, 1)], [0, 2]),
     "polars dates": (pl.Series([dt.date(2024, 2, 28), dt.date(2024, 3, 1)]), [0, 2]),
 }
@@ -132,9 +133,10 @@ def test_a_minute_in_every_unit():
 
 NUMBERS = {
     "floats": [10.0, 10.5, 12.0],
-    "descending whole numbers": [24, 21, 20],
     "float64 tensor": torch.tensor([10.0, 10.5, 12.0], dtype=torch.float64),
     "int64 tensor": torch.tensor([20, 21, 24]),
+    "uint8, descending": np.array([24, 21, 20], dtype=np.uint8),
+    "int8, far apart": torch.tensor([-100, 0, 100], dtype=torch.int8),
     "bfloat16 tensor": torch.tensor([10.0, 10.5, 12.0], dtype=torch.bfloat16),
     "polars numbers": pl.Series([20, 21, 24]),
     "nanoseconds since 1970": np.array([0, 1, 5]) + 1_700_000_000_000_000_000,
@@ -143,7 +145,8 @@ NUMBERS = {
 
 @pytest.mark.parametrize("times", NUMBERS.values(), ids=NUMBERS)
 def test_numbers_are_counted_from_the_first_in_the_unit_given(times):
-    assert timestamps(times, unit=0.5).tolist() == [float(one - times[0]) / 0.5 for one in times]
+    plain = [one.item() if hasattr(one, "item") else one for one in times]
+    assert timestamps(times, unit=0.5).tolist() == [(one - plain[0]) / 0.5 for one in plain]
 
 
 def test_rows_are_each_counted_from_their_own_first_time():

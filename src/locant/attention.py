@@ -113,15 +113,18 @@ def _ready(
 
 
 def choose(placed: Placed, q: Tensor, k: Tensor, dropout: float = 0.0) -> str:
-    """The quickest exact path for these tensors: "explicit", "blocked" or "fused"."""
+    """The quickest exact path for rotated queries and keys: "explicit", "blocked" or "fused"."""
+    width = placed.encoding.shape.head
     if overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix"):
         return "explicit"  # needs the scores or the weights themselves
     on_cpu = q.device.type == "cpu"
     if on_cpu and (k.shape[-2] <= SHORT or dropout > 0):
         return "explicit"
-    learns = placed.add is not None and placed.add.requires_grad and torch.is_grad_enabled()
-    if on_cpu and learns and q.dtype in (torch.float32, torch.float64) and positions.visible(q):
-        return "blocked"  # the fused kernel has no gradient for the bias
+    learns = placed.add is not None and placed.add.requires_grad  # the fused kernel has no gradient for the bias
+    widened = k.shape[-1] > width and placed.add is None and placed.see is None and not placed.causal
+    plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()
+    if on_cpu and plain and (learns or widened):
+        return "blocked"
     return "fused"
 
 
@@ -140,8 +143,9 @@ def attend_rotated(
         )
     if chosen == "explicit":
         return explain_rotated(q, k, v, placed, scale=scale, dropout=dropout).out
-    if chosen == "blocked" and placed.add is not None and not dropout:
-        out = blocked(q, k, v, placed.add.to(q.dtype), scale)
+    masked = placed.causal or placed.see is not None
+    if chosen == "blocked" and not masked and not dropout:
+        out = blocked(q, k, v, None if placed.add is None else placed.add.to(q.dtype), scale)
     else:
         seen = placed.see if placed.add is None else placed.add.to(q.dtype)
         missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width

@@ -1,7 +1,7 @@
 """Where tokens are. Positions are data: plain tensors, made here or anywhere else.
 
 (T) serves every row of a batch; (B,T) gives each row its own; a last dimension holds the axes of a grid.
-The samplers at the end map positions to positions while training; they work with every encoding.
+The samplers at the end map positions of one axis to positions while training; they work with every encoding.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ def timestamps(times: Any, *, unit: str | float | None = None, device: torch.dev
     values, tick = _as_numbers(times)
     if values.ndim not in (1, 2) or values.shape[-1] == 0:
         raise ValueError(f"times have the shape (T) or (B,T) with at least one time. Got {values.shape} instead.")
+    values, tick = _roomy(values, tick)
     since = values - values[..., :1]  # exact for whole numbers, float64 otherwise
     return torch.as_tensor(since / _step(since, unit, tick), dtype=torch.float64, device=device)
 
@@ -126,6 +127,15 @@ def _as_numbers(times: Any) -> tuple[np.ndarray, int]:
             f"time number {int((~np.isfinite(values)).argmax())} is not a finite number. Drop those rows first."
         )
     return values, 0
+
+
+def _roomy(values: np.ndarray, tick: int) -> tuple[np.ndarray, int]:
+    """Whole numbers as int64, or in coarser ticks or float64 when their differences would not fit."""
+    if values.dtype.kind not in "iu" or not values.size:
+        return values, tick
+    if int(values.max()) - int(values.min()) < 2**63 and int(values.max()) < 2**63:
+        return values.astype(np.int64), tick
+    return (values // 1000, 1000) if tick == 1 else (values.astype(np.float64), tick)
 
 
 def _as_array(times: Any) -> np.ndarray:
@@ -295,7 +305,7 @@ def check(pos: Tensor, *, batch: int, length: int, axes: int, device: torch.devi
             f"{name} has the shape {shape}, but there are {length} tokens in {batch} rows"
             f"{f' and {axes} axes' if axes > 1 else ''}.\n  Allowed: {allowed}"
         )
-    if pos.dtype in (torch.bool, torch.complex64, torch.complex128):
+    if pos.is_complex() or pos.dtype == torch.bool:
         raise ValueError(f"{name} must be whole or real numbers. Got {pos.dtype} instead.")
     if pos.device != device:
         raise ValueError(

@@ -30,10 +30,10 @@ class Shape:
             whole_number("Shape", name, getattr(self, name))
         if self.dim % self.heads:
             fits = [h for h in range(1, self.dim + 1) if self.dim % h == 0]
-            near = sorted(sorted(fits, key=lambda h: abs(h - self.heads))[:4])
+            near = sorted(sorted(fits, key=lambda h: abs(h - self.heads))[:6])
             raise ValueError(
                 f"dim={self.dim} cannot be shared among heads={self.heads}: each head needs the same width.\n"
-                f"  Head counts that fit dim={self.dim}: {', '.join(map(str, near))}, …"
+                f"  Head counts that fit dim={self.dim}: {', '.join(map(str, near))}"
             )
 
     @property

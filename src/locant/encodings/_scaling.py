@@ -121,6 +121,10 @@ class Yarn(Scaling):
         return 0.1 * math.log(self.factor) + 1.0 if self.factor > 1 else 1.0
 
     def _pair_that_turns(self, times: float, width: int, base: float) -> float:
+        if base <= 1:
+            raise ValueError(
+                f"yarn needs a base above 1, so that pairs turn at different speeds. Got {base!r} instead."
+            )
         return width * math.log(self.original_length / (2 * math.pi * times)) / (2 * math.log(base))
 
     def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:

@@ -28,6 +28,7 @@ from locant.encodings._scaling import Scaling, read_scaling
 from locant.encodings._waves import axial_angles, frequencies
 from locant.encodings.base import Encoding, wide
 from locant.errors import one_of, positive, whole_number
+from locant.positions import visible
 from locant.shapes import Shape
 
 PAIRINGS = ("half", "interleaved")
@@ -141,10 +142,14 @@ class Rotary(Encoding):
 def turn_interleaved(x: Tensor, table: Tensor) -> Tensor:
     """(x_2c, x_2c+1) times e^{iφ_c}: one complex product, at the speed of memory."""
     wide_x = x.to(torch.promote_types(x.dtype, torch.float32))
-    in_pairs = wide_x.stride(-1) == 1 and not any(step % 2 for step in (*wide_x.stride()[:-1], wide_x.storage_offset()))
-    wide_x = wide_x if in_pairs else wide_x.contiguous()
+    wide_x = wide_x if _lies_in_pairs(wide_x) else wide_x.contiguous()
     pairs = torch.view_as_complex(wide_x.unflatten(-1, (-1, 2)))  # (…, T, d/2)
     return torch.view_as_real(pairs * table).flatten(-2).to(x.dtype)
+
+
+def _lies_in_pairs(x: Tensor) -> bool:
+    """Whether neighbours can be read as complex numbers where they are (a graph that is traced cannot tell)."""
+    return visible(x) and x.stride(-1) == 1 and not any(step % 2 for step in (*x.stride()[:-1], x.storage_offset()))
 
 
 def turn_half(x: Tensor, table: Tensor) -> Tensor:
