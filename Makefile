@@ -31,10 +31,12 @@ clean:
 
 # one stamp for each set of extras; torch first, so that the pinned CPU build is the one that is taken
 .venv/ready-lab: .venv/bin/python pyproject.toml constraints.txt
+	@echo "making the environment in .venv (a minute or two, once)"
 	$(PIP) torch
 	$(PIP) -e ".[lab]"
 	touch $@
 
 .venv/ready-dev: .venv/ready-lab
+	@echo "adding what the tests need to .venv (a minute or two, once)"
 	$(PIP) -e ".[dev]"
 	touch $@

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from locant.encodings.base import Encoding
 from locant.encodings.none import Nothing
-from locant.subject import Measured, Subject
+from locant.shapes import Shape
+from locant.subject import Effort, Measured, Subject
 from locant.tasks.order import Order
 from locant.training.loop import train
 
@@ -22,10 +25,17 @@ def measure(subject: Subject) -> Measured:
     if subject.encoding.causal_only:
         return Measured(None, "–", "It is meant for causal attention; this is an encoder's task.")
     with_it = _accuracy(subject, subject.as_given())
-    without = _accuracy(subject, Nothing(subject.encoding.shape, axes=subject.encoding.axes))
+    without = _without(subject.encoding.shape, subject.encoding.axes, subject.seed, subject.effort)
     said = f"Right in {with_it:.0%} of rows within {subject.effort.steps} steps; without positions in {without:.0%}."
     ok = with_it > BOUND and abs(without - 0.5) < 0.08
     return Measured(ok, f"{with_it:.0%}", said, {"accuracy": with_it, "none": without})
+
+
+@cache
+def _without(shape: Shape, axes: int, seed: int, effort: Effort) -> float:
+    """The control: the same for every encoding of one shape, so trained once."""
+    control = Nothing(shape, axes=axes)
+    return _accuracy(Subject(control, seed, effort), control)
 
 
 def _accuracy(subject: Subject, encoding: Encoding) -> float:
