@@ -33,8 +33,8 @@ class Continuous(Encoding):
 
     def __init__(self, shape: Shape, *, hidden: int = 128, depth: int = 1) -> None:
         super().__init__(shape)
-        whole_number("continuous", "hidden", hidden)
-        whole_number("continuous", "depth", depth)
+        self.hidden = whole_number("continuous", "hidden", hidden)
+        self.depth = whole_number("continuous", "depth", depth)
         widths = [1, *[hidden] * depth]
         layers: list[nn.Module] = []
         for narrow, broad in pairwise(widths):

@@ -34,7 +34,7 @@ class Fourier(Encoding):
     def __init__(self, shape: Shape, *, gamma: float = 10.0, hidden: int = 128, axes: int = 1) -> None:
         super().__init__(shape)
         self.axes = whole_number("fourier", "axes", axes)
-        whole_number("fourier", "hidden", hidden)
+        self.hidden = whole_number("fourier", "hidden", hidden)
         pairs = (shape.dim + 1) // 2
         self.frequency = nn.Parameter(torch.randn(axes, pairs) / positive("fourier", "gamma", gamma))
         self.mlp = nn.Sequential(nn.Linear(2 * pairs, hidden), nn.GELU(), nn.Linear(hidden, shape.dim))

@@ -42,7 +42,8 @@ class T5(Encoding):
     ) -> None:
         super().__init__(shape)
         self.sides = one_of("t5", "sides", sides, SIDES)
-        self.side = whole_number("t5", "buckets", buckets, least=4) // (2 if sides == "both" else 1)
+        self.buckets = whole_number("t5", "buckets", buckets, least=4)
+        self.side = buckets // (2 if sides == "both" else 1)
         exact = self.side // 2
         whole_number("t5", "max_distance", max_distance, least=exact + 1)
         if sides == "behind":

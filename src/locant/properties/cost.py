@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
+import ast
 import time
 
 import torch
 
 from locant.catalog import arithmetic
+from locant.encodings.base import Encoding
 from locant.encodings.none import Nothing
 from locant.subject import Measured, Subject, learns, show
 
@@ -36,21 +37,31 @@ def measure(subject: Subject) -> Measured:
                 times[name].append(time.perf_counter() - start)
     middle = {name: sorted(seconds)[len(seconds) // 2] for name, seconds in times.items()}
     ratio = middle["it"] / middle["none"]
-    numbers = {"parameters": count, "bytes": 4 * count, "seconds": middle["it"], "ratio": ratio}
+    held = _held(encoding, pos)
+    numbers = {"parameters": count, "bytes": 4 * count, "bytes_a_pass": held, "seconds": middle["it"], "ratio": ratio}
     said = (
-        f"{count:,} learned numbers ({4 * count:,} bytes in float32); a training step takes {ratio:.2f}× that of none."
+        f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
     )
+    said += f"layers; a training step takes {ratio:.2f}× that of none."
     if said_count is not None and said_count != count:
         said = f"It says that it learns {said_count:,} numbers ({encoding.learned}), but it learns {count:,}."
     return Measured(said_count is None or said_count == count, f"{show(ratio)}×", said, numbers)
 
 
-def _said(encoding) -> int | None:  # type: ignore[no-untyped-def]
+def _held(encoding: Encoding, pos: torch.Tensor) -> int:
+    """Bytes of what depends on positions alone: tables and biases."""
+    tables = encoding.tables(pos, pos, torch.float32)
+    parts = [*(tables if isinstance(tables, tuple) else ()), encoding.bias(pos, pos)]
+    return sum(part.numel() * part.element_size() for part in parts if isinstance(part, torch.Tensor))
+
+
+def _said(encoding: Encoding) -> int | None:
     """The count that the class states, when it states one."""
     if "learned" not in vars(type(encoding)):
         return None
     shape = encoding.shape
-    keywords = {p.name: p.default for p in inspect.signature(type(encoding)).parameters.values()}
     numbers = {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head, **vars(encoding)}
-    numbers |= {key: value for key, value in keywords.items() if key not in numbers}
+    used = {node.id for node in ast.walk(ast.parse(encoding.learned)) if isinstance(node, ast.Name)}
+    if not used <= numbers.keys():
+        return None  # an option that the encoding does not keep
     return arithmetic(encoding.learned, numbers)

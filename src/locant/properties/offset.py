@@ -19,7 +19,7 @@ def measure(subject: Subject) -> Measured:
     doors = [door for door in ("embed", "rotate") if overrides(encoding, door)]
     if not doors:
         return Measured(False, "–", "It has no vectors that could be moved.")
-    worst, skew = 0.0, 0.0
+    worst, skew, blocks = 0.0, 0.0, 0.0
     for k in (1, 5):
         here, there = _vectors(subject, encoding, 0), _vectors(subject, encoding, k)
         fit = torch.linalg.lstsq(here[::2], there[::2], driver="gelsd").solution
@@ -27,9 +27,28 @@ def measure(subject: Subject) -> Measured:
         worst = max(worst, float(missed))
         stretch = there.norm(dim=1) / here.norm(dim=1)
         skew = max(skew, float((stretch - 1).abs().max()))
+        blocks = max(blocks, min(_spread_of_turns(here, there, pairing) for pairing in PAIRINGS))
     said = f"A matrix fitted on every second position misses the others by {show(worst)} of their length (k = 1, 5); "
     said += f"lengths change by {show(skew)}: " + ("pure rotation." if skew < 1e-9 else "not a pure rotation.")
-    return Measured(worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew})
+    if blocks < 1e-9:
+        said += f" It is made of 2 × 2 blocks: each pair turns by one angle from every position, to {show(blocks)}."
+    return Measured(worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew, "blocks": blocks})
+
+
+PAIRINGS = {  # which dimensions may form a 2 × 2 block
+    "neighbours": lambda vectors: (vectors[:, 0::2], vectors[:, 1::2]),
+    "halves": lambda vectors: vectors.chunk(2, 1),
+}
+
+
+def _spread_of_turns(here: Tensor, there: Tensor, pairing: str) -> float:
+    """How far the turn of each pair differs from position to position: 0 for 2 × 2 rotations."""
+    if here.shape[1] % 2:
+        return float("inf")
+    before, after = (torch.complex(*PAIRINGS[pairing](vectors)) for vectors in (here, there))
+    turn = after / before
+    spread = float((turn - turn.mean(0)).abs().max())
+    return spread if spread == spread else float("inf")  # 0/0: no turn at all
 
 
 def _vectors(subject: Subject, encoding, shift: int) -> Tensor:  # type: ignore[no-untyped-def]
