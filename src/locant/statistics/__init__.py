@@ -1,0 +1,1 @@
+"""From runs to claims: pure functions of numbers, paired by seed. No torch."""

@@ -1,0 +1,109 @@
+"""The verdict in words: who is best, by how much, who cannot be told apart, and what it would take."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from locant.statistics.paired import seeds_needed
+from locant.statistics.ranking import Ranking, Row
+
+FEWEST, ENOUGH = 6, 10
+
+
+def verdict(ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled")) -> str:
+    """Sentences that say no more than the runs allow.
+
+    controls  rows that only show what is not positional; they are never called best
+
+    >>> from locant.statistics.ranking import rank
+    >>> verdict(rank({"rotary": np.full(4, 0.9), "none": np.full(4, 0.5)}))
+    'No claim is possible with 4 seeds: a paired test on fewer than 6 can never reach p < .05. Run at least 10.'
+    """
+    if ranking.seeds < FEWEST:
+        return (
+            f"No claim is possible with {ranking.seeds} seeds: a paired test on fewer than {FEWEST} can never reach "
+            f"p < .05. Run at least {ENOUGH}."
+        )
+    rivals = [row for row in ranking.rows if row.name not in controls]
+    if not rivals:
+        return "There is nothing to compare: only controls were run."
+    best = [row for row in rivals if set(row.letters) & set(rivals[0].letters)]
+    sentences = [_against_controls(ranking, best, controls), _best(ranking, best), _next(ranking, rivals, best)]
+    if len(best) > 1:
+        sentences.append(_what_it_takes(ranking, best))
+    if ranking.seeds < ENOUGH:
+        sentences.append(f"With {ranking.seeds} seeds this is a hint; a claim needs {ENOUGH}.")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _against_controls(ranking: Ranking, best: list[Row], controls: tuple[str, ...]) -> str:
+    """Inconclusive when the best cannot be told from a control; no help when it is behind one."""
+    for control in controls:
+        row = next((row for row in ranking.rows if row.name == control), None)
+        if row is not None and any(set(row.letters) & set(other.letters) for other in best):
+            _, p = ranking.apart(best[0].name, control)
+            return f"Inconclusive: the best, {best[0].name}, cannot be told from {control} (p = {short(p)})."
+        if row is not None and ranking.rows.index(row) < ranking.rows.index(best[0]):
+            apart, _ = ranking.apart(control, best[0].name)
+            return (
+                f"No encoding helps: the control {control} is better than the best of them, {best[0].name}, "
+                f"by {short(abs(apart.mean))} ± {short(apart.half_width)}."
+            )
+    return ""
+
+
+def _best(ranking: Ranking, best: list[Row]) -> str:
+    if len(best) == 1:
+        return f"{best[0].name} is best ({short(best[0].mean)})."
+    _, p = ranking.apart(best[0].name, best[1].name)
+    if len(best) == 2:
+        return f"{best[0].name} and {best[1].name} are best and cannot be told apart (p = {short(p)})."
+    ps = [ranking.apart(best[0].name, other.name)[1] for other in best[1:]]
+    return f"{_listed(best)} are best and cannot be told apart (p ≥ {short(min(ps))})."
+
+
+def _next(ranking: Ranking, rivals: list[Row], best: list[Row]) -> str:
+    """By how much the best beat the first that is surely behind."""
+    behind = [row for row in rivals if row not in best]
+    if not behind:
+        return ""
+    apart, _ = ranking.apart(best[-1].name, behind[0].name)
+    who = best[0].name if len(best) == 1 else "both" if len(best) == 2 else "all of them"
+    verb = "beats" if len(best) == 1 else "beat"
+    least = " at least" if len(best) > 1 else ""
+    who = "It" if len(best) == 1 else who.capitalize()
+    return f"{who} {verb} {behind[0].name} by{least} {short(abs(apart.mean))} ± {short(apart.half_width)}."
+
+
+def _what_it_takes(ranking: Ranking, best: list[Row]) -> str:
+    first, second = best[0], best[1]
+    gaps = np.array(first.scores) - np.array(second.scores)
+    if not gaps.any():
+        return f"{first.name} and {second.name} gave the same score in every run."
+    needed = seeds_needed(float(gaps.mean()), float(gaps.std(ddof=1)))
+    if needed is None:
+        return f"More than 1,000 seeds would be needed to tell {first.name} from {second.name}."
+    if needed <= ranking.seeds:
+        return f"{first.name} and {second.name} differ on their own, but not after correction for all comparisons."
+    return f"{needed} seeds would be needed to tell {first.name} from {second.name}."
+
+
+def _listed(rows: list[Row]) -> str:
+    names = [row.name for row in rows]
+    return ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def short(number: float) -> str:
+    """Two or three digits, without the leading zero of a share.
+
+    >>> short(0.0412), short(0.41), short(12.34), short(1.0), short(0.0004)
+    ('.041', '.41', '12.3', '1.00', '.0004')
+    """
+    if abs(number) >= 10:
+        return f"{number:.1f}"
+    if abs(number) >= 1:
+        return f"{number:.2f}"
+    text = f"{number:.2f}" if abs(number) >= 0.095 else f"{number:.3f}" if abs(number) >= 0.0095 else f"{number:.1g}"
+    if "e" in text:
+        return text
+    return text.replace("0.", ".", 1)
