@@ -85,6 +85,35 @@ def holm(ps: list[float]) -> list[float]:
     return adjusted
 
 
+def step_down(differences: np.ndarray, seed: int = 0) -> list[float]:
+    """p values of many sign-flip tests at once, corrected by their joint distribution (Westfall and Young 1993).
+
+    differences  (seeds, comparisons). One pattern of signs flips every comparison of a seed alike, so the smallest p
+    of n seeds stays 2/2ⁿ however many comparisons there are. Holm's correction, blind to how they hang together, could
+    never reach .05 with 10 seeds and 78 pairs (78·.002 = .15).
+
+    >>> step_down(np.array([[1.0, 0.1]] * 5 + [[1.0, -0.1]] * 5))
+    [0.00390625, 1.0]
+    """
+    d = np.asarray(differences, float)
+    seeds, count = d.shape
+    size = np.sqrt((d**2).sum(0))
+    d = d / np.where(size > 0, size, 1.0)  # the statistic |Σ|/√Σd² grows with |t|
+    if seeds <= EXACT:
+        signs = np.array(list(product((1.0, -1.0), repeat=seeds)))
+    else:
+        drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(DRAWS, seeds))
+        signs = np.vstack([np.ones(seeds), drawn])
+    seen = np.abs(d.sum(0))
+    order = np.argsort(-seen)
+    flipped = np.abs(signs @ d)[:, order]
+    largest = np.maximum.accumulate(flipped[:, ::-1], axis=1)[:, ::-1]  # of this comparison and all weaker ones
+    ps = np.maximum.accumulate((largest >= seen[order] - 1e-9).mean(0))
+    corrected = np.empty(count)
+    corrected[order] = ps
+    return [float(p) for p in corrected]
+
+
 def cohens_d(differences: np.ndarray) -> float:
     """Mean over standard deviation of the differences; infinite when all are equal and not 0."""
     d = np.asarray(differences, float)

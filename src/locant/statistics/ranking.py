@@ -9,7 +9,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from locant.statistics.paired import Difference, compare, holm, interval
+from locant.statistics.paired import Difference, compare, interval, step_down
 
 ALPHA = 0.05
 
@@ -60,7 +60,8 @@ def rank(scores: Mapping[str, np.ndarray], *, higher_is_better: bool = True, alp
     order = sorted(scores, key=lambda name: -sign * float(np.mean(scores[name])))
     pairs = list(combinations(order, 2))
     differences = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in pairs}
-    adjusted = dict(zip(pairs, holm([differences[pair].p for pair in pairs]), strict=True))
+    gaps = np.array([np.asarray(scores[a], float) - np.asarray(scores[b], float) for a, b in pairs])
+    adjusted = dict(zip(pairs, step_down(gaps.T), strict=True)) if pairs else {}
     letters = tie_letters(order, {pair for pair in pairs if adjusted[pair] >= alpha})
     rows = []
     for name in order:

@@ -6,14 +6,20 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from locant.errors import whole_number
+from locant.tasks.base import Batch
+
+NOT_ASKED = -100
 
 
 @dataclass(frozen=True)
 class Lag:
-    """Rows of random symbols; the target at t is the symbol at t − back (the first `back` places are not asked: −100).
+    """Rows of random symbols; the target at t is the symbol at t − back (the first `back` places are not asked).
 
-    >>> tokens, target = Lag(length=6, back=2).sample(1, torch.Generator().manual_seed(0))
-    >>> bool((target[0, 2:] == tokens[0, :-2]).all()), target[0, :2].tolist()
+    >>> rows = Lag(length=6, back=2).sample(1, torch.Generator().manual_seed(0))
+    >>> bool((rows.target[0, 2:] == rows.inputs[0, :-2]).all()), rows.target[0, :2].tolist()
     (True, [-100, -100])
     """
 
@@ -21,9 +27,34 @@ class Lag:
     symbols: int = 16
     back: int = 5
 
-    def sample(self, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Tokens and targets, both (count, length)."""
+    pool = False
+    causal = True
+    metric = "accuracy"
+    higher_is_better = True
+
+    def __post_init__(self) -> None:
+        whole_number("lag", "symbols", self.symbols, least=2)
+        whole_number("lag", "back", self.back)
+        whole_number("lag", "length", self.length, least=self.back + 1)
+
+    @property
+    def outputs(self) -> int:
+        return self.symbols
+
+    @property
+    def chance(self) -> float:
+        return 1 / self.symbols
+
+    def sample(self, count: int, generator: torch.Generator) -> Batch:
         tokens = torch.randint(0, self.symbols, (count, self.length), generator=generator)
-        target = torch.full_like(tokens, -100)
+        target = torch.full_like(tokens, NOT_ASKED)
         target[:, self.back :] = tokens[:, : -self.back]
-        return tokens, target
+        return Batch(tokens, target)
+
+    def loss(self, output: Tensor, target: Tensor) -> Tensor:
+        return cross_entropy(output.flatten(0, 1), target.flatten())
+
+    def score(self, output: Tensor, target: Tensor) -> dict[str, float]:
+        asked = target != NOT_ASKED
+        right = (output.argmax(-1) == target)[asked].double().mean().item()
+        return {"accuracy": right, "loss": self.loss(output, target).item()}

@@ -1,0 +1,139 @@
+"""`locant compare`: train every encoding of a study over paired seeds, and end in a table and a verdict."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from locant.engine.driver import Driver, Watch
+from locant.results.store import Kept, Store
+from locant.results.study import Study, read_study, study_names
+from locant.training.config import RunConfig
+
+DEFAULT_STORE = Path("locant-results/runs.sqlite")
+StoreOption = Annotated[Path, typer.Option(help="The SQLite file that keeps every run.")]
+
+
+def compare(
+    study: Annotated[str | None, typer.Argument(help="A study by name, or a path to your own .toml.")] = None,
+    encodings: Annotated[
+        str | None, typer.Option(help="Names or path.py:Class, with commas; the study's by default.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="How many seeds; a claim needs 10.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes; one a core by default.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="The study's short version.")] = False,
+    change: Annotated[list[str] | None, typer.Option("--set", help="Any field: --set training.steps=100")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    any_code: Annotated[bool, typer.Option("--any-code", help="Accept runs that older code left.")] = False,
+    retry: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
+) -> None:
+    """Compare encodings so that the answer can be trusted: paired seeds, controls, intervals, cost, a verdict.
+
+    Every run is kept. The same command again trains nothing; after Ctrl-C or a crash it goes on where it was.
+
+    Examples:
+
+      locant compare
+
+      locant compare order --quick
+
+      locant compare order --encodings rotary,alibi,mine.py:Mine --seeds 10 --workers 2
+
+      locant compare order --set training.steps=500 --set model.layers=3
+    """
+    if study is None:
+        _list()
+        return
+    changes = dict(_assignment(text) for text in change or [])
+    if encodings is not None:
+        changes["encodings"] = [name.strip() for name in encodings.split(",") if name.strip()]
+    if seeds is not None:
+        changes["seeds"] = seeds
+    plan = read_study(study, quick=quick, changes=changes)
+    runs = Store(store)
+    if retry:
+        runs.forget_failures([plan.run(row, seed).digest() for row in plan.rows() for seed in range(plan.seeds)])
+    command = "locant " + " ".join(sys.argv[1:])
+    _finish(plan, runs, command, workers or os.cpu_count() or 1, any_code)
+
+
+def _finish(plan: Study, store: Store, command: str, workers: int, any_code: bool) -> None:
+    from locant.cli.report import show
+    from locant.engine.local import compute
+    from locant.results.record import read_record
+    from locant.tasks.base import make_task
+
+    task = make_task(plan.task, **plan.task_options)
+    facts = {name: getattr(task, name) for name in ("metric", "higher_is_better", "ceiling", "chance")}
+    console = Console(stderr=True)
+    with Display(console) as display:
+        driver = Driver(plan, store, lambda runs: compute(runs, workers), any_code=any_code, watch=display)
+        try:
+            study_id = driver.finish(facts, command)
+        except KeyboardInterrupt:
+            display.stop()
+            print(
+                f"\nStopped. Every finished run is kept in {store.path}; the same command goes on from here.",
+                file=sys.stderr,
+            )
+            raise typer.Exit(130) from None
+    show(read_record(store, study_id))
+    print(
+        f"\nKept in {store.path} as {study_id}. Again: locant report {study_id} (--csv, --json, --parquet, --markdown)"
+    )
+
+
+class Display(Watch):
+    """Runs done and failed, time left, and the best so far; quiet when nobody watches."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        rest = (TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
+        self.progress = Progress(*columns, *rest, console=console, disable=not console.is_terminal)
+        self.best: tuple[float, str] = (float("-inf"), "")
+        self.failed = 0
+
+    def __enter__(self) -> Display:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def stop(self) -> None:
+        self.progress.stop()
+
+    def planned(self, phase: str, runs: int, known: int) -> None:
+        self.task = self.progress.add_task(phase, total=runs, completed=known, note=f"{known} known" if known else "")
+
+    def ended(self, run: RunConfig, kept: Kept) -> None:
+        if kept.status != "done":
+            self.failed += 1
+        elif kept.metrics["validation"] > self.best[0]:
+            self.best = (kept.metrics["validation"], run.name)
+        note = f"best so far {self.best[1]} {self.best[0]:.3f}" + (f", {self.failed} failed" if self.failed else "")
+        self.progress.update(self.task, advance=1, note=note)
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """`training.steps=100` as a field and its value; what is no TOML value is taken as text."""
+    field, sign, value = text.partition("=")
+    if not sign or not field.strip():
+        raise ValueError(f"--set needs field=value, such as training.steps=100. Got {text!r} instead.")
+    try:
+        return field.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return field.strip(), value
+
+
+def _list() -> None:
+    for name in study_names():
+        plan = read_study(name)
+        print(f"{name:12} {plan.title} ({len(plan.rows())} rows × {plan.seeds} seeds)")

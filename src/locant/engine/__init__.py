@@ -1,0 +1,1 @@
+"""Where runs are computed: here, one process a core."""

@@ -1,0 +1,156 @@
+"""The driver: asks the store what is there, has the rest computed, searches, and writes down what answers a study."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from locant.catalog import describe
+from locant.engine.local import Done
+from locant.results.store import Kept, Store
+from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
+from locant.shapes import Shape
+from locant.training.config import RunConfig
+
+Compute = Callable[[list[RunConfig]], Iterator[Done]]
+Rates = tuple[float, float]
+
+
+class Watch:
+    """What a driver tells while it works; a display overrides what it wants to show."""
+
+    def planned(self, phase: str, runs: int, known: int) -> None:
+        """A phase begins: so many runs, of which so many are known already."""
+
+    def ended(self, run: RunConfig, kept: Kept) -> None:
+        """A run has ended, well or not."""
+
+
+class Driver:
+    """Brings a study to its end. Started again, it goes on where it was."""
+
+    def __init__(
+        self, study: Study, store: Store, compute: Compute, *, any_code: bool = False, watch: Watch | None = None
+    ) -> None:
+        self.study, self.store, self.compute = study, store, compute
+        self.any_code = any_code  # accept runs of older code
+        self.watch = watch or Watch()
+
+    def finish(self, facts: dict[str, Any], command: str) -> str:
+        """Search, run every row over every seed, keep the study; its id."""
+        self.metric, self.sign = facts["metric"], 1 if facts["higher_is_better"] else -1
+        rows = self.study.rows()
+        rates = self._search(rows) if self.study.search else {row.name: (1.0, 1.0) for row in rows}
+        wanted = [
+            (row, self.study.run(row, seed, *rates[row.name])) for row in rows for seed in range(self.study.seeds)
+        ]
+        kept = self._ensure("runs", [run for _, run in wanted])
+        runs = [(row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted]
+        choices = {
+            "facts": facts,
+            "rates": {name: dict(zip(("rate", "positional_rate"), r, strict=True)) for name, r in rates.items()},
+        }
+        plain = self.study.model_dump()
+        study_id = (
+            f"{self.study.name}-{hashlib.sha256(json.dumps([plain, runs], sort_keys=True).encode()).hexdigest()[:8]}"
+        )
+        self.store.keep_study(study_id, plain, choices, runs, command)
+        return study_id
+
+    def _search(self, rows: list[RowConfig]) -> dict[str, Rates]:
+        """The best rates of every row, on validation, by seeds that are not reported."""
+        search = self.study.search
+        assert search is not None
+        grids = {row.name: self._grid(row, search) for row in rows}
+        best: dict[str, Rates] = {}
+        for _ in range(1 + search.widen):
+            runs = {
+                row.name: {
+                    point: [self.study.run(row, FIRST_SEARCH_SEED + seed, *point) for seed in range(search.seeds)]
+                    for point in _points(grids[row.name])
+                }
+                for row in rows
+            }
+            kept = self._ensure("search", [run for points in runs.values() for some in points.values() for run in some])
+            for row in rows:
+                best[row.name] = max(runs[row.name], key=lambda point: self._value(kept, runs[row.name][point]))
+            wider = {row.name: _widened(grids[row.name], best[row.name]) for row in rows}
+            if wider == grids:
+                break
+            grids = wider
+        return best
+
+    def _grid(self, row: RowConfig, search: SearchConfig) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Multiples of the rate; and of the positional rate, where there is something to learn."""
+        model = self.study.model
+        length = int(self.study.task_options.get("length", 512))
+        learns = describe(row.encoding).parameters(Shape(model.dim, model.heads, length), **row.options)
+        return tuple(sorted(search.rate)), tuple(sorted(search.positional_rate)) if learns else (1.0,)
+
+    def _value(self, kept: dict[str, Kept], runs: list[RunConfig]) -> float:
+        """The mean validation score of a point, a failed run being the worst of all."""
+        found = [kept[run.digest()] for run in runs]
+        if any(run.status != "done" for run in found):
+            return float("-inf")
+        return self.sign * sum(run.metrics["validation"] for run in found) / len(found)
+
+    def _ensure(self, phase: str, runs: list[RunConfig]) -> dict[str, Kept]:
+        """Every run, from the store or computed now. Runs that another driver is at are waited for."""
+        wanted = {run.digest(): run for run in runs}
+        codes = {digest: run.code() for digest, run in wanted.items()}
+        kept = {
+            d: found for d in wanted if (found := self.store.find(d, None if self.any_code else codes[d])) is not None
+        }
+        self.watch.planned(phase, len(wanted), len(kept))
+        while len(kept) < len(wanted):
+            mine = [run for d, run in wanted.items() if d not in kept and self.store.claim(d, codes[d])]
+            try:
+                for done in self.compute(mine):
+                    digest = done.run.digest()
+                    status = "failed" if done.error else "done"
+                    config = done.run.model_dump()
+                    entry = Kept(
+                        digest, codes[digest], config, status, done.metrics, done.history, done.cost, done.error
+                    )
+                    self.store.keep(entry)
+                    self.store.alive()
+                    kept[digest] = entry
+                    self.watch.ended(done.run, entry)
+            finally:
+                self.store.release()
+            for digest, run in wanted.items():  # what another driver has finished meanwhile
+                if digest not in kept and (found := self.store.find(digest, codes[digest])) is not None:
+                    kept[digest] = found
+                    self.watch.ended(run, found)
+            if not mine and len(kept) < len(wanted):
+                time.sleep(1.0)
+        return kept
+
+
+def _points(grid: tuple[tuple[float, ...], tuple[float, ...]]) -> list[Rates]:
+    return [(rate, positional) for rate in grid[0] for positional in grid[1]]
+
+
+def _widened(
+    grid: tuple[tuple[float, ...], tuple[float, ...]], best: Rates
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The grid, one step wider on each side on which the best choice lies.
+
+    >>> _widened(((1.0, 3.0), (1.0,)), (3.0, 1.0))
+    ((1.0, 3.0, 9.0), (1.0,))
+    """
+    rates, positional = (_wider(axis, value) for axis, value in zip(grid, best, strict=True))
+    return rates, positional
+
+
+def _wider(axis: tuple[float, ...], value: float) -> tuple[float, ...]:
+    if len(axis) == 1:
+        return axis
+    if value == axis[-1]:
+        return (*axis, axis[-1] * axis[-1] / axis[-2])
+    if value == axis[0]:
+        return (axis[0] * axis[0] / axis[1], *axis)
+    return axis

@@ -1,0 +1,121 @@
+"""Runs on this machine: one process a core, one thread a process. A process that dies costs at most the run in flight."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from locant.training.config import RunConfig
+
+TRIES = 3  # a run whose process dies is tried so often in all
+MALLOC = {
+    "MALLOC_MMAP_THRESHOLD_": "1000000000",
+    "MALLOC_TRIM_THRESHOLD_": "1000000000",
+    "MALLOC_TOP_PAD_": "200000000",
+}
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended: with an outcome's parts, or with an error."""
+
+    run: RunConfig
+    metrics: dict[str, float]
+    history: list[dict[str, float]]
+    cost: dict[str, float]
+    error: str
+
+
+class Worker:
+    """A process that computes one run at a time."""
+
+    def __init__(self) -> None:
+        context = get_context("spawn")
+        self.pipe, far = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=_serve, args=(far,), daemon=True)
+        self.process.start()
+        far.close()
+        self.run: RunConfig | None = None
+
+    def give(self, run: RunConfig) -> None:
+        self.run = run
+        self.pipe.send(run.model_dump())
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def compute(runs: list[RunConfig], workers: int) -> Iterator[Done]:
+    """Compute runs and yield each as it ends; the caller may stop at any time."""
+    waiting, tries = list(reversed(runs)), {run.digest(): 0 for run in runs}
+    before = {key: os.environ.get(key) for key in (*MALLOC, "OMP_NUM_THREADS")}
+    os.environ.update(MALLOC, OMP_NUM_THREADS="1")  # the workers inherit them
+    crew = [Worker() for _ in range(min(workers, len(runs)))]
+    for key, value in before.items():
+        os.environ.pop(key) if value is None else os.environ.update({key: value})
+    try:
+        while waiting or any(worker.run for worker in crew):
+            for worker in crew:
+                if worker.run is None and waiting:
+                    worker.give(waiting.pop())
+            busy: dict[Any, Worker] = {worker.pipe: worker for worker in crew if worker.run}
+            for pipe in wait(list(busy), timeout=1.0):
+                worker = busy[pipe]
+                run = worker.run
+                assert run is not None
+                answer = _answer(worker)
+                if answer is not None:
+                    worker.run = None
+                    yield answer
+                    continue
+                crew[crew.index(worker)] = Worker()
+                worker.stop()
+                tries[run.digest()] += 1
+                if tries[run.digest()] < TRIES:
+                    waiting.append(run)
+                else:
+                    yield Done(run, {}, [], {}, f"its process died {TRIES} times (killed, or out of memory)")
+            if not busy:
+                break
+    finally:
+        for worker in crew:
+            worker.stop()
+
+
+def _answer(worker: Worker) -> Done | None:
+    """What a worker says of its run; None when it has died."""
+    assert worker.run is not None
+    try:
+        said = worker.pipe.recv()
+    except (EOFError, ConnectionError):
+        return None
+    return Done(worker.run, *said)
+
+
+def _serve(pipe: Connection) -> None:
+    """The life of a worker: runs in, outcomes out."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's business
+    from locant.training.evaluate import execute
+
+    while True:
+        try:
+            run = RunConfig(**pipe.recv())
+        except EOFError:
+            return
+        try:
+            outcome = execute(run)
+            pipe.send((outcome.metrics, outcome.history, outcome.cost, ""))
+        except Exception as problem:  # a failed run is a result, told as such
+            where = traceback.extract_tb(problem.__traceback__)[-1]
+            told = f"{type(problem).__name__}: {problem} (in {os.path.basename(where.filename)}:{where.lineno})"
+            pipe.send(({}, [], {}, told))

@@ -1,0 +1,136 @@
+"""A study for people to read: the verdict first, then the table. From the store alone; no torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from locant.results.record import RowRecord, StudyRecord
+from locant.statistics.paired import detectable, holm
+from locant.statistics.ranking import Ranking, rank
+from locant.statistics.verdict import ENOUGH, verdict
+
+NOTE = (
+    "rows with a letter in common cannot be told apart (sign flips paired by seed, corrected over all pairs); "
+    "± is half a 95 % t interval; p is against none, corrected alike"
+)
+
+
+def table(record: StudyRecord) -> list[dict[str, Any]]:
+    """One dictionary a row, best first; rows with failed runs last, without a place."""
+    metric = record.facts["metric"]
+    by_name = {row.name: row for row in record.rows}
+    ranking = ranked(record)
+    listed: list[dict[str, Any]] = []
+    p_none = _against_none(ranking)
+    for place in ranking.rows if ranking else []:
+        apart = ranking.apart(place.name, "none") if ranking and "none" in by_name and place.name != "none" else None
+        listed.append(
+            {
+                "name": place.name,
+                metric: place.mean,
+                "low": place.low,
+                "high": place.high,
+                "ties": place.letters,
+                "against_none": apart[0].mean if apart else None,
+                "against_none_low": apart[0].low if apart else None,
+                "against_none_high": apart[0].high if apart else None,
+                "p": apart[1] if apart else None,
+                "p_holm": p_none.get(place.name),
+                **_cost(by_name[place.name]),
+                "seeds": len(place.scores),
+                "failed": 0,
+                "rate": by_name[place.name].chosen.get("rate"),
+                "positional_rate": by_name[place.name].chosen.get("positional_rate"),
+            }
+        )
+    empty = dict.fromkeys(listed[0] if listed else ("name",))
+    for row in record.rows:
+        if row.failures:
+            listed.append({**empty, "name": row.name, "seeds": len(row.scores(metric)), "failed": len(row.failures)})
+    return listed
+
+
+def _against_none(ranking: Ranking | None) -> dict[str, float]:
+    """The p of every row against none alone, by Holm."""
+    if ranking is None or all(row.name != "none" for row in ranking.rows):
+        return {}
+    others = [row.name for row in ranking.rows if row.name != "none"]
+    return dict(zip(others, holm([ranking.apart(name, "none")[0].p for name in others]), strict=True))
+
+
+def _cost(row: RowRecord) -> dict[str, float]:
+    return {
+        "parameters": row.cost.get("parameters", 0.0),
+        "ms_a_step": 1000 * row.cost.get("seconds_a_step", 0.0),
+        "megabytes": row.cost.get("peak_megabytes", 0.0),
+    }
+
+
+def ranked(record: StudyRecord) -> Ranking | None:
+    scores = record.complete
+    return rank(scores, higher_is_better=record.facts["higher_is_better"]) if scores else None
+
+
+def conclusion(record: StudyRecord) -> str:
+    """The verdict in words, with what the runs could have seen."""
+    ranking = ranked(record)
+    if ranking is None:
+        return "No row has all its runs: nothing can be said."
+    said = verdict(ranking, tuple(record.study["controls"]))
+    spreads = [pair.half_width for pair in ranking.differences.values()]
+    if ranking.seeds >= ENOUGH and spreads:
+        first, second = (np.array(row.scores) for row in (ranking.rows[0], ranking.rows[-1]))
+        seen = detectable(float((first - second).std(ddof=1)), ranking.seeds)
+        said += f" Differences below {seen:.2g} could not be seen with {ranking.seeds} seeds."
+    return said
+
+
+def heading(record: StudyRecord) -> list[str]:
+    facts = record.facts
+    better = "higher" if facts["higher_is_better"] else "lower"
+    return [
+        record.study["title"],
+        f"{facts['metric']} on unseen rows, {better} is better; chance {facts['chance']:g}; "
+        f"without positions at most {facts['ceiling']:g} (exact)",
+    ]
+
+
+def markdown(record: StudyRecord) -> str:
+    """Heading, verdict, table and how to reproduce, as Markdown."""
+    metric = record.facts["metric"]
+    lines = [f"# {record.study['title']}", "", *heading(record)[1:], "", f"**{conclusion(record)}**", ""]
+    lines += ["| " + " | ".join(heads(metric)) + " |", "|" + "---|" * len(heads(metric))]
+    for row in table(record):
+        lines.append("| " + " | ".join(cells(row, metric)) + " |")
+    lines += ["", f"Ties: {NOTE}.", "", f"Study `{record.id}`, made by `{record.command}`.", ""]
+    lines += [f"- {row.name} failed: {why}" for row in record.rows for why in row.failures]
+    return "\n".join(lines)
+
+
+def heads(metric: str) -> list[str]:
+    return ["", metric, "ties", "against none", "p", "params", "ms/step", "MB", "seeds"]
+
+
+def cells(row: dict[str, Any], metric: str) -> list[str]:
+    """One row of the table as text, under `heads`."""
+    if row["failed"]:
+        return [row["name"], *[""] * 7, f"{row['seeds']} ({row['failed']} failed)"]
+    return [
+        row["name"],
+        _with_interval(row[metric], row["low"], row["high"], ".3f"),
+        row["ties"],
+        _with_interval(row["against_none"], row["against_none_low"], row["against_none_high"], "+.3f"),
+        "" if row["p"] is None else f"{row['p']:.3f}",
+        f"{row['parameters']:,.0f}",
+        f"{row['ms_a_step']:.1f}",
+        f"{row['megabytes']:.0f}",
+        str(row["seeds"]),
+    ]
+
+
+def _with_interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
+    if value is None or low is None or high is None:
+        return ""
+    return f"{value:{form}}" + (f" ± {(high - low) / 2:.3f}" if np.isfinite(high - low) else "")

@@ -1,0 +1,78 @@
+"""A finished study read back from the store: scores seed by seed, costs, failures. No torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from locant.errors import did_you_mean
+from locant.results.store import Store
+
+
+@dataclass
+class RowRecord:
+    """What the runs of one row gave."""
+
+    name: str
+    encoding: str
+    chosen: dict[str, float]
+    metrics: dict[str, list[float]] = field(default_factory=dict)
+    cost: dict[str, float] = field(default_factory=dict)
+    digests: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def scores(self, metric: str) -> np.ndarray:
+        return np.array(self.metrics.get(metric, []), float)
+
+
+@dataclass
+class StudyRecord:
+    """A study and all that answers it."""
+
+    id: str
+    study: dict[str, Any]
+    facts: dict[str, Any]
+    command: str
+    rows: list[RowRecord]
+
+    @property
+    def complete(self) -> dict[str, np.ndarray]:
+        """The deciding scores of the rows in which no run failed."""
+        metric = self.facts["metric"]
+        return {row.name: row.scores(metric) for row in self.rows if not row.failures}
+
+
+def read_record(store: Store, asked: str | None = None) -> StudyRecord:
+    """A study by its id or name (the newest of that name); the newest of all by default."""
+    kept = store.studies()
+    if not kept:
+        raise ValueError(f"the store {store.path} holds no study yet. Run one: locant compare order --quick")
+    found = [entry for entry in kept if asked is None or entry["id"].startswith(asked) or entry["name"] == asked]
+    if not found:
+        known = [entry["id"] for entry in kept]
+        raise ValueError(
+            f"no study {asked!r} is kept in {store.path}.{did_you_mean(str(asked), known)}\n  Kept: {', '.join(known)}"
+        )
+    entry = found[0]
+    rows: dict[str, RowRecord] = {}
+    for name, encoding, digest, code in entry["runs"]:
+        row = rows.setdefault(name, RowRecord(name, encoding, entry["choices"]["rates"].get(name, {})))
+        run = store.find(digest, code)
+        if run is None:
+            row.failures.append("missing from the store")
+            continue
+        row.digests.append(digest)
+        if run.status != "done":
+            row.failures.append(f"seed {run.config['seed']}: {run.error}")
+            continue
+        for metric, value in run.metrics.items():
+            row.metrics.setdefault(metric, []).append(value)
+        for part, value in run.cost.items():
+            row.cost.setdefault(part, 0.0)
+            row.cost[part] += value
+    for row in rows.values():
+        done = len(row.digests) - len([one for one in row.failures if one.startswith("seed")])
+        row.cost = {part: value / max(1, done) for part, value in row.cost.items()}
+    return StudyRecord(entry["id"], entry["study"], entry["choices"]["facts"], entry["command"], list(rows.values()))

@@ -1,0 +1,149 @@
+"""The store: one SQLite file is the truth. A run is known by the digest of its settings and of the code that ran it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+STALE = 30.0  # seconds without a sign of life after which another driver's claim is void
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    digest TEXT NOT NULL, code TEXT NOT NULL, config TEXT NOT NULL, status TEXT NOT NULL,
+    metrics TEXT NOT NULL, history TEXT NOT NULL, cost TEXT NOT NULL, error TEXT NOT NULL, finished REAL NOT NULL,
+    PRIMARY KEY (digest, code)
+);
+CREATE TABLE IF NOT EXISTS studies (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, study TEXT NOT NULL, choices TEXT NOT NULL, runs TEXT NOT NULL,
+    command TEXT NOT NULL, finished REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS claims (digest TEXT, code TEXT, owner TEXT, seen REAL, PRIMARY KEY (digest, code));
+"""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run that has ended, well or not."""
+
+    digest: str
+    code: str
+    config: dict[str, Any]
+    status: str
+    metrics: dict[str, float]
+    history: list[dict[str, float]]
+    cost: dict[str, float]
+    error: str
+
+
+class Store:
+    """Runs and studies in one file. Every write is one transaction, so nothing is ever half there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self.owner = f"{socket.gethostname()}/{os.getpid()}"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self._open() as base:
+                base.executescript(SCHEMA)
+        except (sqlite3.Error, OSError) as problem:
+            raise ValueError(
+                f"the store {self.path} cannot be opened: {problem}.\n"
+                "  It must be an SQLite file of locant's in a folder that can be written; give another with --store."
+            ) from None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        base = sqlite3.connect(self.path, timeout=60)
+        try:
+            with base:
+                yield base
+        finally:
+            base.close()
+
+    def find(self, digest: str, code: str | None) -> Kept | None:
+        """A run by its settings and code; with code None the newest by any code."""
+        query = "SELECT digest, code, config, status, metrics, history, cost, error FROM runs WHERE digest = ?"
+        values: tuple[str, ...] = (digest,)
+        if code is not None:
+            query, values = query + " AND code = ?", (digest, code)
+        with self._open() as base:
+            row = base.execute(query + " ORDER BY finished DESC LIMIT 1", values).fetchone()
+        return None if row is None else _kept(row)
+
+    def keep(self, run: Kept) -> None:
+        """Write a run that has ended; a run that is kept already stays as it is."""
+        texts = (json.dumps(part, sort_keys=True) for part in (run.metrics, run.history, run.cost))
+        config = json.dumps(run.config, sort_keys=True)
+        with self._open() as base:
+            base.execute(
+                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (run.digest, run.code, config, run.status, *texts, run.error, time.time()),
+            )
+            base.execute("DELETE FROM claims WHERE digest = ? AND code = ?", (run.digest, run.code))
+
+    def forget_failures(self, digests: list[str]) -> None:
+        """Failed runs are tried again when they are asked for again."""
+        with self._open() as base:
+            base.executemany(
+                "DELETE FROM runs WHERE digest = ? AND status = 'failed'", [(digest,) for digest in digests]
+            )
+
+    def claim(self, digest: str, code: str) -> bool:
+        """Take a run for this driver; False when another living driver has it."""
+        now = time.time()
+        with self._open() as base:
+            base.execute("DELETE FROM claims WHERE seen < ?", (now - STALE,))
+            base.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (digest, code, self.owner, now))
+            (owner,) = base.execute("SELECT owner FROM claims WHERE digest = ? AND code = ?", (digest, code)).fetchone()
+        return bool(owner == self.owner)
+
+    def alive(self) -> None:
+        """A sign of life for all claims of this driver."""
+        with self._open() as base:
+            base.execute("UPDATE claims SET seen = ? WHERE owner = ?", (time.time(), self.owner))
+
+    def release(self) -> None:
+        """Give back what this driver claimed and did not finish."""
+        with self._open() as base:
+            base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
+
+    def keep_study(
+        self, study_id: str, study: dict[str, Any], choices: dict[str, Any], runs: list[Any], command: str
+    ) -> None:
+        """Write or renew what a study asked for and which runs answer it."""
+        texts = [json.dumps(part, sort_keys=True) for part in (study, choices, runs)]
+        with self._open() as base:
+            base.execute(
+                "INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (study_id, study["name"], *texts, command, time.time()),
+            )
+
+    def studies(self) -> list[dict[str, Any]]:
+        """Every study that was kept, newest first."""
+        with self._open() as base:
+            rows = base.execute(
+                "SELECT id, name, study, choices, runs, command, finished FROM studies ORDER BY finished DESC"
+            ).fetchall()
+        names = ("id", "name", "study", "choices", "runs", "command", "finished")
+        return [
+            {
+                name: json.loads(value) if name in ("study", "choices", "runs") else value
+                for name, value in zip(names, row, strict=True)
+            }
+            for row in rows
+        ]
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    digest, code, config, status, metrics, history, cost, error = row
+    return Kept(
+        digest, code, json.loads(config), status, json.loads(metrics), json.loads(history), json.loads(cost), error
+    )

@@ -1,0 +1,92 @@
+"""One run: all that determines it, as plain values with a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from locant.catalog import describe
+
+ROOT = Path(__file__).parent.parent
+SHARED = ("attention", "blocked", "model", "placing", "positions", "self_attention", "shapes")  # what every run uses
+
+
+class Plain(BaseModel):
+    """Frozen, and wrong fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelConfig(Plain):
+    """The transformer around the encoding."""
+
+    dim: int = Field(64, ge=1)
+    heads: int = Field(4, ge=1)
+    layers: int = Field(2, ge=1)
+    ffn: int = Field(128, ge=1)
+    norm: Literal["pre", "post"] = "pre"
+    activation: Literal["gelu", "relu"] = "gelu"
+    dropout: float = Field(0.0, ge=0, lt=1)
+
+
+class TrainingConfig(Plain):
+    """How it is trained."""
+
+    steps: int = Field(250, ge=1)
+    batch: int = Field(32, ge=1)
+    rate: float = Field(3e-3, gt=0)
+    positional_rate: float = Field(1.0, gt=0)  # times `rate`, for what the encoding learns
+    weight_decay: float = Field(0.01, ge=0)
+    beta2: float = Field(0.98, gt=0, lt=1)
+    warm_up: int = Field(50, ge=1)
+    schedule: Literal["constant", "cosine"] = "constant"
+    clip: float = Field(1.0, gt=0)
+    validate_every: int = Field(50, ge=1)
+    validation: int = Field(500, ge=1)  # rows
+    test: int = Field(2000, ge=1)  # rows
+
+
+class RunConfig(Plain):
+    """Everything that determines one run."""
+
+    task: str
+    task_options: dict[str, Any] = {}
+    name: str  # of the row that it belongs to
+    encoding: str
+    options: dict[str, Any] = {}
+    sampler: Literal["", "scramble"] = ""  # "scramble" destroys order: a control
+    match_scale: bool = True  # what is added to the input gets the size of the tokens
+    seed: int
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+
+    def digest(self) -> str:
+        """A name for these settings."""
+        return _short(json.dumps(self.model_dump(exclude={"name"}), sort_keys=True))
+
+    def code(self) -> str:
+        """A name for the code that would run them: a change in it makes old runs strangers."""
+        files = [ROOT / f"{stem}.py" for stem in SHARED]
+        files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
+        files += [ROOT / "encodings" / "base.py", ROOT / "tasks" / f"{self.task}.py", describe(self.encoding).path]
+        return _short("".join(_text(path, path.stat().st_mtime_ns) for path in files) + version("torch"))
+
+
+@cache
+def _text(path: Path, _changed: int) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def stable_seed(purpose: str, seed: int) -> int:
+    """A seed for one purpose, so that data, weights and controls do not share random numbers."""
+    return int.from_bytes(hashlib.sha256(f"{purpose}/{seed}".encode()).digest()[:7], "big")
