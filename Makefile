@@ -5,9 +5,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: demo test lint bench clean
 
-demo: .venv/ready-lab            ## a short tour: order lost, order restored, and the table of encodings
+demo: .venv/ready-lab            ## order lost and restored; then every encoding compared on one small question
 	$(BIN)/python examples/tour.py
-	$(BIN)/locant list
+	$(BIN)/locant compare order --quick
 
 test: .venv/ready-dev            ## every test, doctests included
 	$(BIN)/python -m pytest -n auto

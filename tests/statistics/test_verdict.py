@@ -81,3 +81,11 @@ def test_controls_are_never_called_best():
 def test_unequal_numbers_of_seeds_are_refused():
     with pytest.raises(ValueError, match="rotary 4, none 5"):
         rank({"rotary": np.zeros(4), "none": np.zeros(5)})
+
+
+def test_a_noisy_row_that_ties_with_all_does_not_hide_the_leader():
+    scores = runs(rotary=0.99, learned=0.95, none=0.5, spread=0.003)
+    scores["wild"] = np.where(np.arange(10) % 2, 0.99, 0.5)
+    said = verdict(rank(scores))
+    assert "Inconclusive" not in said
+    assert "rotary beats it by .0" in said

@@ -27,8 +27,8 @@ def verdict(ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled"))
     rivals = [row for row in ranking.rows if row.name not in controls]
     if not rivals:
         return "There is nothing to compare: only controls were run."
-    best = [row for row in rivals if set(row.letters) & set(rivals[0].letters)]
-    sentences = [_against_controls(ranking, best, controls), _best(ranking, best), _next(ranking, rivals, best)]
+    best = [row for row in rivals if _tied(row, rivals[0])]
+    sentences = [_against_controls(ranking, best[0], controls), _best(ranking, best), _next(ranking, rivals, best)]
     if len(best) > 1:
         sentences.append(_what_it_takes(ranking, best))
     if ranking.seeds < ENOUGH:
@@ -36,17 +36,21 @@ def verdict(ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled"))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _against_controls(ranking: Ranking, best: list[Row], controls: tuple[str, ...]) -> str:
+def _tied(a: Row, b: Row) -> bool:
+    return bool(set(a.letters) & set(b.letters))
+
+
+def _against_controls(ranking: Ranking, best: Row, controls: tuple[str, ...]) -> str:
     """Inconclusive when the best cannot be told from a control; no help when it is behind one."""
-    for control in controls:
-        row = next((row for row in ranking.rows if row.name == control), None)
-        if row is not None and any(set(row.letters) & set(other.letters) for other in best):
-            _, p = ranking.apart(best[0].name, control)
-            return f"Inconclusive: the best, {best[0].name}, cannot be told from {control} (p = {short(p)})."
-        if row is not None and ranking.rows.index(row) < ranking.rows.index(best[0]):
-            apart, _ = ranking.apart(control, best[0].name)
+    for row in ranking.rows:
+        if row.name not in controls:
+            continue
+        apart, p = ranking.apart(row.name, best.name)
+        if _tied(row, best):
+            return f"Inconclusive: the best, {best.name}, cannot be told from {row.name} (p = {short(p)})."
+        if ranking.rows.index(row) < ranking.rows.index(best):
             return (
-                f"No encoding helps: the control {control} is better than the best of them, {best[0].name}, "
+                f"No encoding helps: the control {row.name} is better than the best of them, {best.name}, "
                 f"by {short(abs(apart.mean))} ± {short(apart.half_width)}."
             )
     return ""
@@ -63,16 +67,21 @@ def _best(ranking: Ranking, best: list[Row]) -> str:
 
 
 def _next(ranking: Ranking, rivals: list[Row], best: list[Row]) -> str:
-    """By how much the best beat the first that is surely behind."""
+    """By how much the best beat the first that is surely behind all of them; or the first behind the very best."""
     behind = [row for row in rivals if row not in best]
-    if not behind:
-        return ""
-    apart, _ = ranking.apart(best[-1].name, behind[0].name)
-    who = best[0].name if len(best) == 1 else "both" if len(best) == 2 else "all of them"
-    verb = "beats" if len(best) == 1 else "beat"
-    least = " at least" if len(best) > 1 else ""
-    who = "It" if len(best) == 1 else who.capitalize()
-    return f"{who} {verb} {behind[0].name} by{least} {short(abs(apart.mean))} ± {short(apart.half_width)}."
+    clear = [row for row in behind if not any(_tied(row, leader) for leader in best)]
+    if clear:
+        gaps = [ranking.apart(leader.name, clear[0].name)[0] for leader in best]
+        least = min(gaps, key=lambda gap: abs(gap.mean))
+        who, how = {1: ("It beats", "by"), 2: ("Both beat", "by at least")}.get(
+            len(best), ("All of them beat", "by at least")
+        )
+        return f"{who} {clear[0].name} {how} {short(abs(least.mean))} ± {short(least.half_width)}."
+    if behind:
+        apart, _ = ranking.apart(best[0].name, behind[0].name)
+        gap = f"{short(abs(apart.mean))} ± {short(apart.half_width)}"
+        return f"Of these only some are surely ahead of {behind[0].name}: {best[0].name} beats it by {gap}."
+    return ""
 
 
 def _what_it_takes(ranking: Ranking, best: list[Row]) -> str:

@@ -50,7 +50,7 @@ def execute(run: RunConfig) -> Outcome:
     model = build(run, task)
     settings = run.training
     held = task.sample(settings.validation, _generator("validation", run.seed))
-    best: dict[str, Any] = {"value": None, "weights": None, "step": 0}
+    best: dict[str, Any] = {"value": None, "weights": None, "step": 0, "seconds": 0.0}
     history: list[dict[str, float]] = []
     places = Places(run, "train")
 
@@ -61,12 +61,14 @@ def execute(run: RunConfig) -> Outcome:
     def after(step: int, last: float) -> None:
         if step % settings.validate_every and step != settings.steps:
             return
+        begun = time.perf_counter()
         scores = _scores(model, task, held, Places(run, "validation"))
         model.train()
         history.append({"step": step, "train_loss": last, **scores})
         value = scores[task.metric] if task.higher_is_better else -scores[task.metric]
         if best["value"] is None or value > best["value"]:
             best.update(value=value, weights=copy.deepcopy(model.state_dict()), step=step)
+        best["seconds"] += time.perf_counter() - begun
 
     start = time.perf_counter()
     train(
@@ -82,7 +84,7 @@ def execute(run: RunConfig) -> Outcome:
         groups=_groups(model, run),
         after=after,
     )
-    seconds = time.perf_counter() - start
+    seconds = time.perf_counter() - start - best["seconds"]  # training alone
     model.load_state_dict(best["weights"])
     test = _scores(model, task, task.sample(settings.test, _generator("test", run.seed)), Places(run, "test"))
     chosen = next(entry for entry in history if entry["step"] == best["step"])
