@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from locant.engine.driver import Driver, Watch
+from locant.engine.driver import Compute, Driver, Watch
+from locant.errors import one_of
 from locant.results.store import Kept, Store
 from locant.results.study import Study, read_study, study_names
 from locant.training.config import RunConfig
@@ -31,6 +33,9 @@ def compare(
     quick: Annotated[bool, typer.Option("--quick", help="The study's short version.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", help="Any field: --set training.steps=100")] = None,
     store: StoreOption = DEFAULT_STORE,
+    engine: Annotated[str, typer.Option(help="local (one process a core) or ray (a cluster).")] = "local",
+    address: Annotated[str | None, typer.Option(help="The Ray cluster; a new one on this machine by default.")] = None,
+    gpus_per_run: Annotated[float, typer.Option(help="Share of a GPU that each run takes on a Ray cluster.")] = 0.0,
     any_code: Annotated[bool, typer.Option("--any-code", help="Accept runs that older code left.")] = False,
     retry: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
 ) -> None:
@@ -47,6 +52,8 @@ def compare(
       locant compare order --encodings rotary,alibi,mine.py:Mine --seeds 10 --workers 2
 
       locant compare order --set training.steps=500 --set model.layers=3
+
+      locant compare order --engine ray --address auto
     """
     if study is None:
         _list()
@@ -61,12 +68,20 @@ def compare(
     if retry:
         runs.forget_failures([plan.run(row, seed).digest() for row in plan.rows() for seed in range(plan.seeds)])
     command = "locant " + " ".join(sys.argv[1:])
-    _finish(plan, runs, command, workers or os.cpu_count() or 1, any_code)
+    one_of("compare", "engine", engine, ("local", "ray"))
+    if engine == "ray":
+        from locant.engine import ray
+
+        compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run)
+    else:
+        from locant.engine import local
+
+        compute = partial(local.compute, workers=workers or os.cpu_count() or 1)
+    _finish(plan, runs, command, compute, any_code)
 
 
-def _finish(plan: Study, store: Store, command: str, workers: int, any_code: bool) -> None:
+def _finish(plan: Study, store: Store, command: str, compute: Compute, any_code: bool) -> None:
     from locant.cli.report import show
-    from locant.engine.local import compute
     from locant.results.record import read_record
     from locant.tasks.base import make_task
 
@@ -74,7 +89,7 @@ def _finish(plan: Study, store: Store, command: str, workers: int, any_code: boo
     facts = {name: getattr(task, name) for name in ("metric", "higher_is_better", "ceiling", "chance")}
     console = Console(stderr=True)
     with Display(console) as display:
-        driver = Driver(plan, store, lambda runs: compute(runs, workers), any_code=any_code, watch=display)
+        driver = Driver(plan, store, compute, any_code=any_code, watch=display)
         try:
             study_id = driver.finish(facts, command)
         except KeyboardInterrupt:

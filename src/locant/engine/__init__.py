@@ -1,1 +1,1 @@
-"""Where runs are computed: here, one process a core."""
+"""Where runs are computed: here, one process a core, or on a Ray cluster."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from locant.catalog import describe
-from locant.engine.local import Done
+from locant.engine.attempt import Done
 from locant.results.store import Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
 from locant.shapes import Shape

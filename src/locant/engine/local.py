@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
+from locant.engine.attempt import Done, attempt
 from locant.training.config import RunConfig
 
 TRIES = 3  # a run whose process dies is tried so often in all
@@ -19,17 +18,6 @@ MALLOC = {
     "MALLOC_TRIM_THRESHOLD_": "1000000000",
     "MALLOC_TOP_PAD_": "200000000",
 }
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a run ended: with an outcome's parts, or with an error."""
-
-    run: RunConfig
-    metrics: dict[str, float]
-    history: list[dict[str, float]]
-    cost: dict[str, float]
-    error: str
 
 
 class Worker:
@@ -105,17 +93,9 @@ def _serve(pipe: Connection) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's business
-    from locant.training.evaluate import execute
-
     while True:
         try:
-            run = RunConfig(**pipe.recv())
+            config = pipe.recv()
         except EOFError:
             return
-        try:
-            outcome = execute(run)
-            pipe.send((outcome.metrics, outcome.history, outcome.cost, ""))
-        except Exception as problem:  # a failed run is a result, told as such
-            where = traceback.extract_tb(problem.__traceback__)[-1]
-            told = f"{type(problem).__name__}: {problem} (in {os.path.basename(where.filename)}:{where.lineno})"
-            pipe.send(({}, [], {}, told))
+        pipe.send(attempt(config))
