@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from locant.catalog import describe
 from locant.engine.attempt import Done
-from locant.results.store import Kept, Store
+from locant.results.store import STALE, Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
 from locant.shapes import Shape
 from locant.training.config import RunConfig
@@ -107,7 +109,7 @@ class Driver:
         self.watch.planned(phase, len(wanted), len(kept))
         while len(kept) < len(wanted):
             mine = [run for d, run in wanted.items() if d not in kept and self.store.claim(d, codes[d])]
-            try:
+            with self._alive():
                 for done in self.compute(mine):
                     digest = done.run.digest()
                     status = "failed" if done.error else "done"
@@ -116,11 +118,8 @@ class Driver:
                         digest, codes[digest], config, status, done.metrics, done.history, done.cost, done.error
                     )
                     self.store.keep(entry)
-                    self.store.alive()
                     kept[digest] = entry
                     self.watch.ended(done.run, entry)
-            finally:
-                self.store.release()
             for digest, run in wanted.items():  # what another driver has finished meanwhile
                 if digest not in kept and (found := self.store.find(digest, codes[digest])) is not None:
                     kept[digest] = found
@@ -128,6 +127,24 @@ class Driver:
             if not mine and len(kept) < len(wanted):
                 time.sleep(1.0)
         return kept
+
+    @contextmanager
+    def _alive(self) -> Iterator[None]:
+        """Signs of life for this driver's claims while runs are computed, however long one takes; then give them back."""
+        over = threading.Event()
+
+        def beat() -> None:
+            while not over.wait(STALE / 6):
+                self.store.alive()
+
+        thread = threading.Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self.store.release()
 
 
 def _points(grid: tuple[tuple[float, ...], tuple[float, ...]]) -> list[Rates]:

@@ -1,0 +1,148 @@
+"""The driver from inside: search, widening, claims, failures."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from common_lab import write_tiny
+
+from locant.engine import driver as driver_module
+from locant.engine.attempt import Done
+from locant.engine.driver import Driver
+from locant.results import store as store_module
+from locant.results.store import Store
+from locant.results.study import FIRST_SEARCH_SEED, read_study
+
+FACTS = {"metric": "accuracy", "higher_is_better": True, "ceiling": 0.5, "chance": 0.5}
+
+
+def scripted(score, seen=None):
+    """An engine that computes nothing: validation is what `score` says of a run."""
+
+    def compute(runs):
+        for run in runs:
+            if seen is not None:
+                seen.append(run)
+            value = score(run)
+            error = "" if value is not None else "FloatingPointError: the loss is nan at step 3"
+            metrics = {} if value is None else {"validation": value, "accuracy": value}
+            yield Done(run, metrics, [], {}, error)
+
+    return compute
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    def make(**changes):
+        return read_study(str(write_tiny(tmp_path)), changes=changes), Store(tmp_path / "runs.sqlite")
+
+    return make
+
+
+SEARCH = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0], "seeds": 2, "widen": 2}
+
+
+def test_each_encoding_gets_its_own_best_rate_by_seeds_that_are_not_reported(tiny):
+    study, store = tiny(search=SEARCH)
+    seen = []
+    best = study.training.rate * 3
+
+    def score(run):  # best at three times the rate, falling on both sides
+        return 1 - abs(run.training.rate - best) - 0.01 * run.training.positional_rate
+
+    Driver(study, store, scripted(score, seen)).finish(FACTS, "test")
+    reported = [run for run in seen if run.seed < FIRST_SEARCH_SEED]
+    searched = [run for run in seen if run.seed >= FIRST_SEARCH_SEED]
+    assert {run.training.rate for run in reported} == {best}
+    assert {run.seed for run in reported} == {0, 1}
+    assert {run.seed for run in searched} == {FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + 1}
+    assert len({run.digest() for run in seen}) == len(seen)  # nothing twice
+
+
+def test_a_choice_on_the_edge_widens_the_grid_until_it_lies_inside(tiny):
+    study, store = tiny(search=SEARCH)
+    seen = []
+    Driver(study, store, scripted(lambda run: -abs(run.training.rate - study.training.rate * 9), seen)).finish(
+        FACTS, "t"
+    )
+    rates = {round(run.training.rate / study.training.rate, 6) for run in seen}
+    assert rates == {1.0, 3.0, 9.0, 27.0}
+    assert {round(r.training.rate / study.training.rate, 6) for r in seen if r.seed < FIRST_SEARCH_SEED} == {9.0}
+
+
+def test_what_learns_nothing_is_searched_by_rate_alone(tiny):
+    study, store = tiny(search=SEARCH)
+    seen = []
+    Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
+    assert {run.training.positional_rate for run in seen if run.name == "rotary"} == {1.0}
+    assert {run.training.positional_rate for run in seen if run.name == "t5"} > {1.0, 10.0}
+
+
+def test_a_rate_at_which_runs_fail_is_never_chosen(tiny):
+    study, store = tiny(search=SEARCH)
+    seen = []
+    limit = study.training.rate * 2
+    Driver(study, store, scripted(lambda run: None if run.training.rate > limit else 0.5, seen)).finish(FACTS, "t")
+    assert all(run.training.rate <= limit for run in seen if run.seed < FIRST_SEARCH_SEED)
+
+
+def test_a_failure_is_kept_as_a_failure_and_not_tried_again_by_itself(tiny):
+    study, store = tiny()
+    seen = []
+    compute = scripted(lambda run: None if run.name == "t5" else 0.5, seen)
+    Driver(study, store, compute).finish(FACTS, "t")
+    count = len(seen)
+    Driver(study, store, compute).finish(FACTS, "t")
+    assert len(seen) == count
+    kept = store.find(study.run(study.rows()[-1], 0).digest(), None)
+    assert (kept.status, kept.metrics) == ("failed", {})
+    assert "at step 3" in kept.error
+
+
+def test_a_run_that_another_driver_has_is_left_to_it_until_it_falls_silent(tiny, monkeypatch):
+    study, store = tiny()
+    other = Store(store.path)
+    other.owner = "elsewhere/1"
+    run = study.run(study.rows()[0], 0)
+    assert other.claim(run.digest(), run.code())
+    assert not store.claim(run.digest(), run.code())
+    monkeypatch.setattr(store_module, "STALE", 0.0)
+    time.sleep(0.01)
+    assert store.claim(run.digest(), run.code())
+
+
+def test_a_long_run_keeps_its_claim(tiny, monkeypatch):
+    monkeypatch.setattr(driver_module, "STALE", 0.6)
+    study, store = tiny(seeds=1, controls=[], encodings=["rotary"])
+    other = Store(store.path)
+    other.owner = "elsewhere/1"
+    run = study.run(study.rows()[0], 0)
+    stamps = []
+
+    def slow(runs):
+        for one in runs:
+            time.sleep(0.5)
+            with store._open() as base:
+                stamps.append(base.execute("SELECT seen FROM claims").fetchone()[0])
+            yield Done(one, {"validation": 1.0, "accuracy": 1.0}, [], {}, "")
+
+    begun = time.time()
+    Driver(study, store, slow).finish(FACTS, "t")
+    assert stamps[0] > begun + 0.05
+    assert other.claim(run.digest() + "x", run.code())  # and all claims are given back
+    with store._open() as base:
+        assert base.execute("SELECT COUNT(*) FROM claims WHERE owner = ?", (store.owner,)).fetchone() == (0,)
+
+
+def test_changed_code_makes_old_runs_strangers_unless_told(tiny, monkeypatch):
+    study, store = tiny()
+    seen = []
+    compute = scripted(lambda run: 0.5, seen)
+    Driver(study, store, compute).finish(FACTS, "t")
+    count = len(seen)
+    monkeypatch.setattr("locant.training.config.version", lambda _: "another torch")
+    Driver(study, store, compute, any_code=True).finish(FACTS, "t")
+    assert len(seen) == count
+    Driver(study, store, compute).finish(FACTS, "t")
+    assert len(seen) == 2 * count
