@@ -28,8 +28,9 @@ def adapt(
 ) -> Encoding:
     """Make an encoding of a plain module or function.
 
-    thing   a module called as module(x) or module(x, pos) that gives x (B,T,D) with positions in it; or a function
-            (q, k, pos) → (q, k) on (B,H,T,d) and (T) or (B,T)
+    thing   a module called as module(x) or module(x, pos) that gives x (B,T,D) with positions in it (a second argument
+            that may be left out is taken for positions when its name says "pos"); or a function (q, k, pos) → (q, k)
+            on (B,H,T,d) and (T) or (B,T)
     module  what the function works with; then it is called as (module, q, k, pos), and casts and copies reach the module
     claims  what it is held to, such as shift_invariant=True; see locant.claims
 
@@ -62,8 +63,8 @@ class OnInput(Encoding):
         super().__init__(shape)
         self.module = module
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = inspect.signature(module.forward).parameters.values()
-        self.takes_positions = len([p for p in parameters if p.kind in kinds]) > 1
+        second = [p for p in inspect.signature(module.forward).parameters.values() if p.kind in kinds][1:2]
+        self.takes_positions = any(p.default is p.empty or "pos" in p.name for p in second)
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
         return self.module(x, pos) if self.takes_positions else self.module(x)

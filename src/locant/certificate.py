@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,7 @@ import torch
 
 from locant.encodings.base import Encoding
 from locant.errors import did_you_mean, one_of
-from locant.subject import EFFORTS, Measured, Subject
+from locant.subject import EFFORTS, Measured, Subject, seeded
 
 FOLDER = Path(__file__).parent / "properties"
 FIRST = ("order", "solves", "distinct", "direction", "given", "rows", "shift", "examples")  # what readers ask first
@@ -69,11 +70,13 @@ class Certificate:
         return [finding.name for finding in self.findings if finding.verdict == FAILS]
 
     def __getitem__(self, name: str) -> Finding:
-        return next(finding for finding in self.findings if finding.name == name)
+        known = {finding.name: finding for finding in self.findings}
+        _need_known(name, known)
+        return known[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that can be written as JSON."""
-        return {**asdict(self), "holds": self.holds, "fails": self.fails}
+        return {**_plain(asdict(self)), "holds": self.holds, "fails": self.fails}
 
     def __str__(self) -> str:
         shape = ", ".join(f"{key} {value}" for key, value in self.shape.items())
@@ -111,8 +114,11 @@ def certify(
             "  A plain module or function can be wrapped: locant.adapt(module, dim=…, heads=…)"
         )
     subject = Subject(encoding, seed, EFFORTS[one_of("certify", "effort", effort, EFFORTS)])
+    names = property_names() if only is None else [only] if isinstance(only, str) else list(dict.fromkeys(only))
+    for chosen in names:
+        _need_known(chosen, property_names())  # a wrong name is told before anything runs
     findings = []
-    for chosen in _chosen(only):
+    for chosen in names:
         if progress is not None:
             progress(chosen)
         findings.append(_examine(chosen, subject))
@@ -127,19 +133,26 @@ def certify(
     )
 
 
-def _chosen(only: Iterable[str] | None) -> Iterator[str]:
-    known = property_names()
-    for name in known if only is None else only:
-        if name not in known:
-            raise ValueError(f"no property is called {name!r}.{did_you_mean(name, known)}\n  Known: {', '.join(known)}")
-        yield name
+def _need_known(name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        hint = did_you_mean(str(name), known)
+        raise ValueError(f"no property is called {name!r}.{hint}\n  Known: {', '.join(known)}")
+
+
+def _plain(value: Any) -> Any:
+    """The same with NaN and infinity as words: JSON has no numbers for them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _examine(name: str, subject: Subject) -> Finding:
     """Measure one property and say what that means for the claim."""
     module = importlib.import_module(f"locant.properties.{name}")
     try:
-        with torch.no_grad():
+        with seeded(subject.seed), torch.no_grad():  # an encoding may draw in forward
             measured = module.measure(subject)
     except Exception as problem:  # whatever the encoding raises is a finding about it
         first = str(problem).strip().splitlines()[0] if str(problem).strip() else "no message"
@@ -151,10 +164,19 @@ def _examine(name: str, subject: Subject) -> Finding:
         verdict=judge(module, subject.encoding, measured),
         value=measured.value,
         said=measured.said,
-        bound=str(module.BOUND),
+        bound=_bound(module.BOUND),
         why=module.WHY,
         numbers=measured.numbers,
     )
+
+
+def _bound(bound: Any) -> str:
+    """A bound as text.
+
+    >>> _bound({"float32": 1e-4, "bfloat16": 0.1})
+    '0.0001 in float32, 0.1 in bfloat16'
+    """
+    return ", ".join(f"{value:g} in {key}" for key, value in bound.items()) if isinstance(bound, dict) else str(bound)
 
 
 def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:

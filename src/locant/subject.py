@@ -74,7 +74,7 @@ class Subject:
         """A copy whose learned numbers are drawn anew, large enough to show in the output."""
         one, draw = self.as_given(), self.generator(more)
         with torch.no_grad():
-            for parameter in one.parameters():
+            for parameter in (p for p in one.parameters() if p.requires_grad):
                 parameter.copy_(0.5 * torch.randn(parameter.shape, generator=draw))
         return one.to(dtype)
 
@@ -151,8 +151,13 @@ def signature(encoding: Encoding, pos: Tensor, keys: Tensor, dtype: torch.dtype 
 
 
 def largest(a: Tensor, b: Tensor) -> float:
-    """The largest absolute difference."""
-    return float((a.double() - b.double()).abs().max())
+    """The largest absolute difference; infinite when a number is missing, so that no comparison lets it pass.
+
+    >>> largest(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 1.0]))
+    inf
+    """
+    most = float((a.double() - b.double()).abs().max())
+    return most if most == most else float("inf")
 
 
 def relative(a: Tensor, b: Tensor) -> float:
@@ -171,4 +176,5 @@ def show(number: float) -> str:
 
 
 def learns(module: nn.Module) -> int:
-    return sum(p.numel() for p in module.parameters())
+    """How many numbers it learns; frozen ones are not learned."""
+    return sum(p.numel() for p in module.parameters() if p.requires_grad)

@@ -13,8 +13,11 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal that knows only ASCII still gets the text
     try:
         from locant.cli.app import app
+
+        app()
+    except KeyboardInterrupt:  # while it is still being imported; later typer sees to it
+        sys.exit(130)
     except ModuleNotFoundError as missing:
         if missing.name not in ("typer", "rich"):
             raise
         sys.exit(f"The commands need {missing.name}, which is not installed.\n  pip install 'locant[lab]'")
-    app()

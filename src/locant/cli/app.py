@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from locant.cli import check, listing
+from locant.cli import check, compare, listing, report
 
 
 class Commands(typer.core.TyperGroup):
@@ -36,3 +36,6 @@ def _root() -> None:
 
 app.command("list")(listing.list_encodings)
 app.command("check")(check.check)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
+app.command("runs")(report.runs)

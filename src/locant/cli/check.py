@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from contextlib import contextmanager, redirect_stdout
+from multiprocessing import active_children, get_context, resource_tracker
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,6 +56,8 @@ def check(
     for name in chosen:
         describe(name)  # a wrong name is told before anything runs
     Shape(dim, heads, length)
+    if html is not None:
+        _make_room(html)
     effort = "quick" if quick else "full" if full else "usual"
     request = {"dim": dim, "heads": heads, "length": length, "effort": effort, "seed": seed}
     request["only"] = only.replace(" ", "").split(",") if only else None
@@ -65,18 +70,34 @@ def check(
 def _tell(papers: list[dict[str, Any]], *, as_json: bool, as_markdown: bool, html: Path | None) -> None:
     from locant.report import certificates
 
-    if html is not None:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(certificates.html(papers), encoding="utf-8")
-        print(f"wrote {html}", file=sys.stderr)
     if as_json:
         print(json.dumps(papers, indent=2, ensure_ascii=False))
     elif as_markdown:
         print(certificates.markdown(papers))
     elif len(papers) == 1:
-        print(certificates.full_text(papers[0], Console().width - 16))
+        print(certificates.full_text(papers[0], min(Console().width, 120)))
     else:
         print(certificates.matrix_text(papers, max(Console().width, 100)))
+    if html is not None:  # last, so that nothing measured is lost when it cannot be written
+        try:
+            html.write_text(certificates.html(papers), encoding="utf-8")
+        except OSError as problem:
+            raise _unwritable(html, problem) from None
+        print(f"wrote {html}", file=sys.stderr)
+
+
+def _make_room(html: Path) -> None:
+    """A page that cannot be written is told before anything runs."""
+    try:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        if html.is_dir():
+            raise ValueError(f"--html {html} is a folder. Name a file in it: {html / 'certificates.html'}")
+    except OSError as problem:
+        raise _unwritable(html, problem) from None
+
+
+def _unwritable(html: Path, problem: OSError) -> ValueError:
+    return ValueError(f"--html {html} cannot be written: {problem.strerror or problem}. Choose another place.")
 
 
 def _certify_all(chosen: list[str], request: dict[str, Any], workers: int) -> list[dict[str, Any]]:
@@ -101,18 +122,37 @@ def _certify_all(chosen: list[str], request: dict[str, Any], workers: int) -> li
             return papers
         pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
         try:
-            jobs: dict[Future[dict[str, Any]], str] = {
-                pool.submit(_certify_one, name, request): name for name in chosen
-            }
+            with _deaf():
+                jobs: dict[Future[dict[str, Any]], str] = {
+                    pool.submit(_certify_one, name, request): name for name in chosen
+                }
             done: dict[str, dict[str, Any]] = {}
             for job in as_completed(jobs):
                 done[jobs[job]] = job.result()
                 bar.update(task, advance=1, description=f"{jobs[job]} done")
         except BrokenProcessPool as problem:
             raise ValueError("a worker died (killed, or out of memory). Run it again with --workers 1.") from problem
+        except BaseException:  # Ctrl-C, or one that cannot be made: nobody waits for the others
+            for worker in active_children():
+                worker.terminate()
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     return [done[name] for name in chosen]
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes started in here never hear Ctrl-C: the one that started them ends them, without a trace from each."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # its start would end the silence
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # held back, not lost
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _certify_one(name: str, request: dict[str, Any], progress: Any = None) -> dict[str, Any]:
@@ -123,7 +163,8 @@ def _certify_one(name: str, request: dict[str, Any], progress: Any = None) -> di
     from locant.subject import seeded
 
     torch.set_num_threads(1)
-    with seeded(request["seed"]):
-        encoding = make(name, dim=request["dim"], heads=request["heads"], length=request["length"])
     settings = {key: request[key] for key in ("effort", "seed", "only")}
-    return certify(encoding, name=name, progress=progress, **settings).to_dict()
+    with redirect_stdout(sys.stderr):  # whatever a user's file prints, stdout holds the certificate alone
+        with seeded(request["seed"]):
+            encoding = make(name, dim=request["dim"], heads=request["heads"], length=request["length"])
+        return certify(encoding, name=name, progress=progress, **settings).to_dict()

@@ -6,8 +6,13 @@ r"""Continuous: a small network reads the position and writes the vector.
 past the length it goes on in straight lines, which need not be useful.
 The idea of learning a function of the position: Liu et al. 2020, arXiv:2003.09229.
 
->>> sum(p.numel() for p in make("continuous", dim=128, hidden=128, depth=2).parameters())
+>>> sum(p.numel() for p in make("continuous", dim=128, depth=2).parameters())
 33280
+>>> ones = make("continuous", dim=1, hidden=1, length=10)
+>>> for parameter in ones.parameters():
+...     _ = torch.nn.init.ones_(parameter)
+>>> ones.embed(torch.ones(1, 2, 1), torch.tensor([5, -20])).flatten().tolist()     # 1 + ReLU(p/10 + 1) + 1
+[3.5, 2.0]
 """
 
 from __future__ import annotations

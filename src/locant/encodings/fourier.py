@@ -9,6 +9,15 @@ dot product of two feature vectors depends on the difference of their positions 
 >>> a, b = fourier.features(torch.tensor([3.0, 5.0])), fourier.features(torch.tensor([103.0, 105.0]))
 >>> bool((a[0] @ a[1] - b[0] @ b[1]).abs() < 1e-6)
 True
+>>> round(make("fourier", dim=2**16, hidden=1, gamma=5.0).frequency.std().item(), 2)     # 1/γ
+0.2
+>>> ones = make("fourier", dim=2, hidden=1)
+>>> for parameter in ones.parameters():
+...     _ = torch.nn.init.ones_(parameter)
+>>> [round(value, 4) for value in ones.features(torch.tensor([3])).flatten().tolist()]     # cos 3/√2, sin 3/√2
+[-0.7, 0.0998]
+>>> [round(value, 4) for value in ones.embed(torch.ones(1, 1, 2), torch.tensor([0])).flatten().tolist()]
+[3.6322, 3.6322]
 """
 
 from __future__ import annotations

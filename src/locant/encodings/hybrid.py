@@ -8,6 +8,15 @@ PE is the sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762), so at the
 >>> x = torch.zeros(1, 5, 8)
 >>> bool((hybrid.embed(x, torch.arange(5)) == fixed.embed(x, torch.arange(5))).all())
 True
+>>> _ = torch.nn.init.ones_(hybrid.alpha)
+>>> (hybrid.embed(x, torch.arange(5)) - fixed.embed(x, torch.arange(5))).allclose(hybrid.table[:5], atol=1e-6)
+True
+>>> round(make("hybrid", dim=64).table.std().item(), 3)
+0.02
+>>> hybrid.embed(x[:, :1], torch.tensor([700]))
+Traceback (most recent call last):
+ValueError: hybrid has vectors for positions 0..511, but position 700 was asked for.
+  Make it with length > 700, or use an encoding that has a value everywhere: ...
 """
 
 from __future__ import annotations

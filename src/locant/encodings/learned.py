@@ -5,6 +5,10 @@ r"""Learned: a table with one vector for each position, added to the input.
 Devlin et al. 2019 (BERT), arXiv:1810.04805. There is nothing past the table's end, and it says so.
 
 >>> learned = make("learned", dim=8, length=64)
+>>> bool((learned.embed(torch.ones(1, 64, 8), torch.arange(64)) == 1 + learned.table).all())
+True
+>>> round(make("learned", dim=64).table.std().item(), 3)
+0.02
 >>> learned.embed(torch.zeros(1, 1, 8), torch.tensor([700]))
 Traceback (most recent call last):
 ValueError: learned has vectors for positions 0..63, but position 700 was asked for.

@@ -6,10 +6,15 @@ Gopalakrishnan et al. 2025, arXiv:2509.10534. δ is learned and kept in [−2π,
 frequency of its own, so queries and keys become 2d wide: the sizes times cosines, then times sines. δ turns
 the queries (by −δ), which is the same and lets heads share keys.
 
->>> pope = make("pope", dim=4)
->>> q, k = pope.rotate(torch.zeros(1, 1, 1, 4), torch.zeros(1, 1, 1, 4), torch.tensor([7]), torch.tensor([7]))
->>> round((q * k).sum().item(), 4)     # 4·ln(2)²: at distance 0 every cosine is 1
-1.9218
+>>> def score(i, j, delta):     # of q = k = 0, whose sizes are ln 2; before 1/√d
+...     pope, zero = make("pope", dim=2), torch.zeros(1, 1, 1, 2)
+...     pope.delta.data.fill_(delta)
+...     q, k = pope.rotate(zero, zero, torch.tensor([i]), torch.tensor([j]))
+...     return round((q * k).sum().item(), 4)
+>>> score(7, 7, 0.0), score(7, 7, 1.0), score(7, 7, -7.0)     # 2·ln(2)²: every cosine is 1; δ is kept at 0 and −2π
+(0.9609, 0.9609, 0.9609)
+>>> score(7, 8, -1.0), score(8, 7, -1.0)     # ln(2)²·(cos 0 + cos 0.99) and ln(2)²·(cos 2 + cos 1.01)
+(0.7441, 0.0556)
 """
 
 from __future__ import annotations

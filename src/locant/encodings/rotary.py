@@ -8,11 +8,23 @@ in the paper, or "half" (c, c + d/2), as in Llama; they are not interchangeable 
 weights). width < d turns only the first dimensions. With axes > 1 the pairs are split over the axes. The
 scalings stand in _scaling.py.
 
->>> rotary = make("rotary", dim=2, base=10_000.0, pairing="interleaved")
->>> one = torch.tensor([1.0, 0.0]).view(1, 1, 1, 2)
->>> q, _ = rotary.rotate(one, one, torch.tensor([3]), torch.tensor([0]))
->>> [round(value, 4) for value in q.flatten().tolist()]     # cos 3, sin 3
-[-0.99, 0.1411]
+>>> def turned(x, pos, **options):
+...     x, pos = torch.tensor(x).view(1, 1, 1, -1), torch.tensor([pos])
+...     q, _ = make("rotary", dim=x.numel(), **options).rotate(x, x, pos, pos)
+...     return [round(value, 4) for value in q.flatten().tolist()]
+>>> turned([1.0, 0.0, 1.0, 0.0], 3, pairing="interleaved")     # cos 3, sin 3, cos 0.03, sin 0.03
+[-0.99, 0.1411, 0.9996, 0.03]
+>>> turned([1.0, 1.0, 0.0, 0.0], 3, pairing="half", base=100.0)     # cos 3, cos 0.3, sin 3, sin 0.3
+[-0.99, 0.9553, 0.1411, 0.2955]
+>>> turned([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], 3, pairing="interleaved", width=4)     # the exponent is over the width
+[-0.99, 0.1411, 0.9996, 0.03, 1.0, 0.0]
+>>> turned([1.0, 0.0, 1.0, 0.0], [3, 0], pairing="interleaved", axes=2)
+[-0.99, 0.1411, 1.0, 0.0]
+>>> turned([1.0, 0.0], 3, scaling={"type": "yarn", "factor": 4.0, "original_length": 2048})     # times 0.1·ln 4 + 1
+[-1.1272, 0.1607]
+>>> dynamic = {"type": "dynamic-ntk", "factor": 1.0, "original_length": 4}     # 8 in use: base·2², so θ = 1, 0.005
+>>> turned([1.0, 0.0, 1.0, 0.0], 7, pairing="interleaved", scaling=dynamic)     # cos 7, sin 7, cos 0.035, sin 0.035
+[0.7539, 0.657, 0.9994, 0.035]
 """
 
 from __future__ import annotations

@@ -6,9 +6,18 @@ r"""Shaw: keys and values carry a learned vector for the distance to the query.
 Shaw et al. 2018, arXiv:1803.02155, eq. 3–4; the vectors are shared by the heads. Only 2·max_distance + 1 products
 with a query are formed and then looked up by distance, so that no (Q, K, d) tensor is needed.
 
->>> shaw = make("shaw", dim=8, heads=2, max_distance=3)
->>> tuple(shaw.keys.shape)
-(7, 4)
+>>> shaw = make("shaw", dim=64)
+>>> [(tuple(table.shape), round(table.std().item(), 2)) for table in shaw.parameters()]
+[((33, 64), 0.02), ((33, 64), 0.02)]
+>>> shaw = make("shaw", dim=4, max_distance=2)
+>>> shaw.keys.data = torch.arange(-2.0, 3)[:, None].expand(5, 4)     # a^K is the distance j − i, four times
+>>> shaw.values.data = 10 * shaw.keys.data
+>>> at = torch.tensor([6]), torch.tensor([1, 5, 6, 8])     # a query, and keys 5 and 1 behind, at it, and 2 ahead
+>>> q, k = torch.full((1, 1, 1, 4), 0.5), torch.ones(1, 1, 4, 4)     # q with its scale in it
+>>> shaw.rescore(q @ k.mT, q, k, *at).flatten().tolist()     # 2 + 4·0.5·distance
+[-2.0, 0.0, 2.0, 6.0]
+>>> shaw.mix(torch.tensor([0.5, 0.25, 0.0, 0.25]).view(1, 1, 1, 4), k, *at).flatten().tolist()     # 1 − 10 − 2.5 + 5
+[-6.5, -6.5, -6.5, -6.5]
 """
 
 from __future__ import annotations

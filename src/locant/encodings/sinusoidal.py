@@ -6,8 +6,19 @@ Vaswani et al. 2017, arXiv:1706.03762, §3.5. Layout "halves" puts all sines fir
 An odd width drops the last cosine. With axes > 1 the width is split over the axes (each share rounded up to
 an even number, the rest cut off). With join="concat" the waves stand beside the input instead of on it.
 
->>> [round(value, 4) for value in make("sinusoidal", dim=4).vectors(torch.tensor([3]))[0].tolist()]
-[0.1411, -0.99, 0.03, 0.9996]
+>>> def on_ones(pos, dim=4, **options):
+...     x = make("sinusoidal", dim=dim, **options).embed(torch.ones(1, 1, dim), torch.tensor([pos]))
+...     return [round(value, 4) for value in x.flatten().tolist()]
+>>> on_ones(3)     # 1 + sin 3, 1 + cos 3, 1 + sin 0.03, 1 + cos 0.03
+[1.1411, 0.01, 1.03, 1.9996]
+>>> on_ones(3, layout="halves", base=100.0)     # 1 + sin 3, 1 + sin 0.3, 1 + cos 3, 1 + cos 0.3
+[1.1411, 1.2955, 0.01, 1.9553]
+>>> on_ones(3, dim=3, layout="halves", base=1000.0)     # 1 + sin 3, 1 + sin 0.03, 1 + cos 3
+[1.1411, 1.03, 0.01]
+>>> on_ones([3, 0], axes=2)
+[1.1411, 0.01, 1.0, 2.0]
+>>> on_ones(3, join="concat")
+[1.0, 1.0, 1.0, 1.0, 0.1411, -0.99, 0.03, 0.9996]
 """
 
 from __future__ import annotations

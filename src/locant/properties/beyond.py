@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from locant.encodings.base import Encoding
 from locant.subject import FAR, Measured, Subject, show, signature
 from locant.tasks.lag import Lag
 from locant.training.loop import train
@@ -20,19 +21,17 @@ def measure(subject: Subject) -> Measured:
     length = subject.encoding.shape.length
     encoding = subject.stirred()
     past = subject.at(torch.tensor([length, length + 5, 4 * length, FAR + 1]))
-    inside = subject.at(torch.arange(min(length, 4096)))
+    for outside, start in ((length + 5, length), (-1, 0)):
+        owner = _owner(subject, encoding, outside, start)
+        if owner is not None:
+            said = f"Position {outside} is given the value of position {owner} in silence."
+            return Measured(None, "clips", said, {"clips": True})
     try:
         values = signature(encoding, past, past[:1])
     except (ValueError, IndexError) as problem:
         said = f"Refuses past position {length - 1}: {str(problem).splitlines()[0]}"
         return Measured(False, "refuses", said, {"outcome": "refuses"})
     finite = bool(torch.isfinite(values).all())
-    copied = encoding.tells_order and len(values.unique(dim=0)) < len(values)
-    copied = copied and bool((signature(encoding, inside[-1:], past[:1]) == values[1:2]).all())
-    if copied:
-        return Measured(
-            None, "clips", f"Positions from {length} on are given another position's value in silence.", {"clips": True}
-        )
     losses = _losses(subject)
     listed = ", ".join(f"{show(loss)} at {times}×" for times, loss in losses.items())
     first = next(iter(losses.values()))
@@ -40,6 +39,22 @@ def measure(subject: Subject) -> Measured:
     said = f"Gives {'finite' if finite else 'NON-FINITE'} values past {length}. A tiny decoder trained on rows of 16 (which "
     said += f"symbol stood 3 back?) {outcome} on longer ones: loss {listed}."
     return Measured(finite, outcome, said, {"outcome": outcome, **{f"loss {k}x": v for k, v in losses.items()}})
+
+
+def _owner(subject: Subject, encoding: Encoding, outside: int, start: int) -> int | None:
+    """The position inside whose value one outside is given, seen from many keys; None when it has its own or none."""
+    length = encoding.shape.length
+    if not encoding.tells_order:
+        return None
+    ends = torch.cat([torch.arange(min(length, 64)), torch.arange(max(0, length - 64), length)]).unique()
+    inside = ends if outside >= 0 else ends[-1:]  # before 0 a table's end is what a negative index gives
+    keys = subject.at(torch.arange(start, start + min(640, length)))  # so many that no mirror image looks alike
+    try:
+        row = signature(encoding, subject.at(torch.tensor([outside])), keys)
+    except (ValueError, IndexError):
+        return None
+    same = (signature(encoding, subject.at(inside), keys) == row).all(1).nonzero()
+    return int(inside[same[0]]) if len(same) else None
 
 
 def _losses(subject: Subject) -> dict[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import time
 
 import torch
@@ -21,7 +22,7 @@ WHY = "a wrong count misleads every table that quotes it"
 def measure(subject: Subject) -> Measured:
     encoding = subject.as_given()
     count = learns(encoding)
-    said_count = _said(encoding)
+    stated = _stated(encoding)
     length = min(128, subject.last + 1)
     x, pos = subject.tokens(length, batch=4), subject.places(length)
     plain = Nothing(encoding.shape, axes=encoding.axes)
@@ -43,9 +44,10 @@ def measure(subject: Subject) -> Measured:
         f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
     )
     said += f"layers; a training step takes {ratio:.2f}× that of none."
-    if said_count is not None and said_count != count:
-        said = f"It says that it learns {said_count:,} numbers ({encoding.learned}), but it learns {count:,}."
-    return Measured(said_count is None or said_count == count, f"{show(ratio)}×", said, numbers)
+    wrong = stated is not None and stated[0] != stated[1]
+    if stated is not None and wrong:
+        said = f"It says that it learns {stated[0]:,} numbers ({encoding.learned}), but it learns {stated[1]:,}."
+    return Measured(not wrong, f"{show(ratio)}×", said, numbers)
 
 
 def _held(encoding: Encoding, pos: torch.Tensor) -> int:
@@ -55,13 +57,18 @@ def _held(encoding: Encoding, pos: torch.Tensor) -> int:
     return sum(part.numel() * part.element_size() for part in parts if isinstance(part, torch.Tensor))
 
 
-def _said(encoding: Encoding) -> int | None:
-    """The count that the class states, when it states one."""
-    if "learned" not in vars(type(encoding)):
+def _stated(encoding: Encoding) -> tuple[int, int] | None:
+    """The count that the class states, when it states one, and the count there is."""
+    cls, shape = type(encoding), encoding.shape
+    if "learned" not in vars(cls):
         return None
-    shape = encoding.shape
-    numbers = {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head, **vars(encoding)}
+    sizes = {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head}
     used = {node.id for node in ast.walk(ast.parse(encoding.learned)) if isinstance(node, ast.Name)}
-    if not used <= numbers.keys():
-        return None  # an option that the encoding does not keep
-    return arithmetic(encoding.learned, numbers)
+    if used <= sizes.keys() | vars(encoding).keys():
+        return arithmetic(encoding.learned, sizes | vars(encoding)), learns(encoding)
+    options = {option.name: option.default for option in inspect.signature(cls).parameters.values()}
+    try:
+        usual = cls(shape)  # an option is not kept, so the formula is tried with all of them at their defaults
+    except (TypeError, ValueError):
+        return None
+    return arithmetic(encoding.learned, options | vars(usual) | sizes), learns(usual)

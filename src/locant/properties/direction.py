@@ -22,4 +22,6 @@ def measure(subject: Subject) -> Measured:
     said = f"Mirrored tokens move the mirrored outputs by {show(least)}."
     if least <= BOUND:
         said += " It cannot tell left from right, so an encoder with it cannot learn which of two marks comes first."
+    elif not subject.encoding.tells_direction:
+        said += " It can tell left from right, and denies it."
     return Measured(least > BOUND, show(least), said, {"least": least})

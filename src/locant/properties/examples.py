@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 import sys
 from typing import Any
 
@@ -23,7 +24,7 @@ WHY = "a wrong sign, pairing or slope can obey every symmetry; a number worked o
 def measure(subject: Subject) -> Measured:
     cls = type(subject.encoding)
     module = sys.modules.get(cls.__module__)
-    text = (module.__doc__ if module is not None else None) or cls.__doc__ or ""
+    text = "\n\n".join(inspect.cleandoc(doc) for doc in (getattr(module, "__doc__", None), cls.__doc__) if doc)
     if ">>>" not in text:
         return Measured(None, "–", "Its file has no worked example (a >>> line and its result).")
 
@@ -46,7 +47,15 @@ def measure(subject: Subject) -> Measured:
 
 
 def _first(wrong: list[str]) -> str:
-    """The failing example in one line: what was run, expected and got."""
-    lines = [line.strip() for line in wrong[0].splitlines() if line.strip()]
-    keep = lines[lines.index("Failed example:") :] if "Failed example:" in lines else lines
-    return " ".join(keep)[:300]
+    """The failing example in one line: what was run, what it gave, and what it should have given."""
+    text = wrong[0].partition("Failed example:\n")[2]
+    code, *parts = re.split(r"^(?:Expected|Got|Exception raised)(?:: *| nothing)$", text, flags=re.MULTILINE)
+    code = _line(re.sub(r"  +# .*", "", code))
+    if len(parts) < 2:
+        return f"{code} raised {_line(wrong[0].strip().splitlines()[-1])}"
+    want, got = (_line(part) or "nothing" for part in parts)
+    return f"{code} gives {got}, not {want}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:150]

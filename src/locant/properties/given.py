@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from locant.attention import attend
+from locant.model import Transformer
 from locant.subject import Measured, Subject, relative, show
 
 SENTENCE = "It goes by the positions it is given: tokens that keep their positions may stand anywhere."
@@ -22,9 +24,35 @@ def measure(subject: Subject) -> Measured:
     error = relative(net(x[:, shuffle], pos[shuffle]), net(x, pos)[:, shuffle])
     moved = relative(net(x, subject.at(torch.arange(count))), net(x, pos)) if step > 1 else 1.0
     said = f"Tokens shuffled together with their positions move the outputs by {show(error)} of their size."
+    apart = _queries_alone(subject, pos, shuffle)
     ignored = subject.encoding.tells_order and moved < 1e-6
+    unseen = [axis for axis in range(subject.encoding.axes) if not _axis_is_seen(subject, net, x, axis)]
     if ignored:
         said = "Other positions give the same output: the positions given are not used."
     elif error > BOUND:
         said += " It goes by the place in the tensor instead."
-    return Measured(error <= BOUND and not ignored, show(error), said, {"error": error, "moved": moved})
+    elif apart > BOUND:
+        said = f"Queries shuffled with their positions, keys left in place, move the outputs by {show(apart)} of their "
+        said += "size: queries and keys do not each go by their own positions."
+    elif unseen:
+        said = f"Other positions on axis {unseen[0]} give the same output: that axis is not used."
+    ok = error <= BOUND and apart <= BOUND and not ignored and not unseen
+    return Measured(ok, show(max(error, apart)), said, {"error": error, "queries": apart, "moved": moved})
+
+
+def _queries_alone(subject: Subject, pos: torch.Tensor, shuffle: torch.Tensor) -> float:
+    """How far the outputs move when queries are shuffled with their positions, and keys stay."""
+    encoding, (q, k, v) = subject.stirred(), (subject.heads(len(pos), more=seed) for seed in range(3))
+    still = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos)
+    moved = attend(q[:, :, shuffle], k, v, encoding=encoding, q_pos=pos[shuffle], k_pos=pos)
+    return relative(moved, still[:, :, shuffle])
+
+
+def _axis_is_seen(subject: Subject, net: Transformer, x: torch.Tensor, axis: int) -> bool:
+    """Whether positions that differ on one of several axes give another output."""
+    if subject.encoding.axes == 1 or not subject.encoding.tells_order:
+        return True
+    pos = subject.places(x.shape[1])
+    other = pos.clone()
+    other[:, axis] = pos[:, axis].flip(0)
+    return relative(net(x, other), net(x, pos)) > 1e-6

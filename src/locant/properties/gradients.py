@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from locant.self_attention import Attention
 from locant.subject import Measured, Subject, learns, show
 
 SENTENCE = "Every learned number gets a finite gradient that finite differences confirm."
@@ -23,18 +24,23 @@ def measure(subject: Subject) -> Measured:
             False, "frozen", f"{', '.join(frozen)} cannot learn: requires_grad is False.", {"frozen": frozen}
         )
     count = min(10, subject.last + 1)
-    net, pos = subject.layer(encoding), subject.places(count)
+    net, start, pos = subject.layer(encoding), subject.layer(subject.as_given().double()), subject.places(count)
     x = subject.tokens(count, dtype=torch.float64)
     goal = subject.tokens(count, dtype=torch.float64, more=1)
 
-    def loss() -> torch.Tensor:
+    def loss(net: Attention = net) -> torch.Tensor:
         return (net(x, pos) * goal).sum()
 
-    with torch.enable_grad():
-        grads = torch.autograd.grad(loss(), list(named.values()), allow_unused=True)
-    dead = [name for name, g in zip(named, grads, strict=True) if g is None or not bool(g.abs().max() > 0)]
+    def gradients(net: Attention) -> tuple[torch.Tensor, ...]:
+        with torch.enable_grad():
+            return torch.autograd.grad(loss(net), list(net.encoding.parameters()), materialize_grads=True)
+
+    grads = gradients(net)
+    dead = [name for name, grad in zip(named, grads, strict=True) if not _reaches(grad)]
     if dead:
         return Measured(False, "none", f"No gradient reaches {', '.join(dead)}.", {"dead": dead})
+    if not any(map(_reaches, gradients(start))):
+        return Measured(False, "stuck", "As it starts, no gradient reaches anything: it can never learn.", {"dead": []})
     worst = 0.0
     for (name, parameter), grad in zip(named.items(), grads, strict=True):
         if not torch.isfinite(grad).all():
@@ -50,4 +56,10 @@ def measure(subject: Subject) -> Measured:
         size = max(abs(want), float((grad * direction).abs().sum()) * 0.01, 1e-12)
         worst = max(worst, abs(slope - want) / size)
     said = f"{learns(encoding):,} numbers in {len(named)} tensors; gradients differ from finite differences by {show(worst)}."
+    if worst > BOUND:
+        said += " What autograd says is not how the output moves."
     return Measured(worst <= BOUND, show(worst), said, {"error": worst})
+
+
+def _reaches(grad: torch.Tensor) -> bool:
+    return bool((grad != 0).any())

@@ -20,7 +20,7 @@ def measure(subject: Subject) -> Measured:
     if not doors:
         return Measured(False, "–", "It has no vectors that could be moved.")
     worst, skew, blocks = 0.0, 0.0, 0.0
-    for k in (1, 5):
+    for k in STEPS:
         here, there = _vectors(subject, encoding, 0), _vectors(subject, encoding, k)
         fit = torch.linalg.lstsq(here[::2], there[::2], driver="gelsd").solution
         missed = (here[1::2] @ fit - there[1::2]).norm() / there[1::2].norm()
@@ -35,6 +35,7 @@ def measure(subject: Subject) -> Measured:
     return Measured(worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew, "blocks": blocks})
 
 
+STEPS = (1, 5)
 PAIRINGS = {  # which dimensions may form a 2 × 2 block
     "neighbours": lambda vectors: (vectors[:, 0::2], vectors[:, 1::2]),
     "halves": lambda vectors: vectors.chunk(2, 1),
@@ -55,7 +56,7 @@ def _vectors(subject: Subject, encoding, shift: int) -> Tensor:  # type: ignore[
     """The vector of every position, moved by `shift`: (positions, width)."""
     shape = encoding.shape
     width = shape.dim if overrides(encoding, "embed") else shape.head
-    count = min(6 * width, subject.last + 1 - shift)
+    count = min(6 * width, subject.last + 1 - max(STEPS))
     pos = subject.places(count) + shift
     if overrides(encoding, "embed"):
         return encoding.embed(torch.zeros(1, count, shape.dim, dtype=torch.float64), pos)[0]

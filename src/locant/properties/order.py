@@ -30,4 +30,6 @@ def measure(subject: Subject) -> Measured:
     )
     said += f", over {subject.effort.seeds} seeds and depths 1, 2, 4."
     ok = least > BOUND
+    if ok != subject.encoding.tells_order:
+        said += " Order is seen, and denied." if ok else " Order is claimed, and not seen."
     return Measured(ok, show(least), said, {"least": least, "most": most, "mean": sum(means) / len(means)})

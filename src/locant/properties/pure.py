@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from locant.attention import attend
 from locant.encodings.base import Encoding
@@ -20,11 +21,16 @@ def measure(subject: Subject) -> Measured:
     count = min(9, subject.last + 1)
     longer = min(4 * count, subject.last + 1)
     x, pos = subject.tokens(count), subject.places(count)
-    before = _state(encoding)
+    before, given = _state(encoding), x.clone()
     first = net(x, pos)
-    net(subject.tokens(longer), subject.places(longer))
     broken = []
-    if not torch.equal(net(x, pos), first):
+    if not torch.equal(x, given):
+        broken.append("forward writes into its input")
+        x = given
+    elif not torch.equal(net(x, pos), first):
+        broken.append("the same input gives two outputs")
+    net(subject.tokens(longer), subject.places(longer))
+    if not broken and not torch.equal(net(x, pos), first):
         broken.append("a longer input in between changes the output")
     after = _state(encoding)
     changed = sorted(key for key in before.keys() | after.keys() if not _same(before.get(key), after.get(key)))
@@ -38,7 +44,8 @@ def measure(subject: Subject) -> Measured:
         if problem:
             broken.append(f"{name}: {problem}")
     if broken:
-        return Measured(False, "changes", f"{'; '.join(broken)}.".capitalize(), {"broken": broken})
+        said = "; ".join(broken)
+        return Measured(False, "changes", f"{said[0].upper()}{said[1:]}.", {"broken": broken})
     tried = "vmap, compile and export" if subject.effort.graphs else "vmap"
     return Measured(True, "0", f"Twice the same, bit for bit; no attribute changed; {tried} give the same numbers.")
 
@@ -47,7 +54,8 @@ def _state(encoding: Encoding) -> dict[str, object]:
     """Everything a module holds: weights, buffers and plain attributes."""
     held: dict[str, object] = {key: value.detach().clone() for key, value in encoding.state_dict().items()}
     for name, module in encoding.named_modules():
-        plain = {f"{name}.{key}".strip("."): value for key, value in vars(module).items() if not key.startswith("_")}
+        own = {key: value for key, value in vars(module).items() if key not in vars(nn.Module())}  # private ones too
+        plain = {f"{name}.{key}".strip("."): value for key, value in own.items()}
         held |= {key: value.clone() if isinstance(value, torch.Tensor) else repr(value) for key, value in plain.items()}
         held |= {
             f"{name}.{key}".strip("."): value.clone() for key, value in module._buffers.items() if value is not None

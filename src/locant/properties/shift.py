@@ -20,7 +20,7 @@ def measure(subject: Subject) -> Measured:
     errors: dict[str, float] = {}
     count = min(24, subject.last + 1)
     room = subject.last - count + 1
-    shifts = [c for c in (1, 17, 1_000, FAR) if c <= room] or [room]
+    shifts = sorted({min(c, room) for c in (1, 17, 1_000, FAR)})
     for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
         for seed in range(subject.effort.seeds):
             encoding = subject.stirred(more=seed).to(dtype)

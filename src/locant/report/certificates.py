@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
@@ -23,16 +25,16 @@ def full_text(paper: Paper, width: int = 100) -> str:
     versions = ", ".join(f"{key} {value}" for key, value in paper["versions"].items())
     lines = [
         f"Certificate of {paper['encoding']}",
-        f"{shape} · {paper['effort']}, seed {paper['seed']} · {versions}",
+        *_wrapped("", f"{shape} · {paper['effort']}, seed {paper['seed']} · {versions}", width),
         "",
     ]
     for finding in paper["findings"]:
-        lines.append(f"{mark(finding)} {finding['name']:11} {finding['sentence']}")
+        lines += _wrapped(f"{mark(finding)} {finding['name']:11} ", finding["sentence"], width)
         said = finding["said"] + (
             f" (Bound: {finding['bound']}; {finding['why']}.)" if finding["verdict"] == "fails" else ""
         )
-        lines += textwrap.wrap(said, width, initial_indent=" " * 14, subsequent_indent=" " * 14)
-    lines += ["", _summary(paper)]
+        lines += _wrapped(" " * 14, said, width)
+    lines += ["", *_wrapped("", _summary(paper), width)]
     return "\n".join(lines)
 
 
@@ -49,28 +51,40 @@ def matrix_text(papers: Sequence[Paper], width: int = 100) -> str:
             cells = [paper["findings"][index] for paper in group]
             rows.append(finding["name"].ljust(first) + "".join(_cell(cell, room - 1).ljust(room) for cell in cells))
         blocks.append("\n".join(row.rstrip() for row in rows))
-    return "\n\n".join([*blocks, "\n".join([LEGEND, *[_summary(paper) for paper in papers if paper["fails"]]])])
+    notes = [LEGEND, *(_summary(paper) for paper in papers if paper["fails"])]
+    return "\n\n".join([*blocks, "\n".join(line for note in notes for line in _wrapped("", note, width))])
 
 
 def markdown(papers: Sequence[Paper]) -> str:
     """The matrix and, below it, every failure in a sentence."""
-    lines = ["| property | " + " | ".join(f"`{paper['encoding']}`" for paper in papers) + " |"]
+    parts = [markdown_matrix(papers), LEGEND, "\n".join(failures(papers)), "What each property says:"]
+    return "\n\n".join([part for part in parts if part] + ["\n".join(meanings(papers[0]))])
+
+
+def markdown_matrix(papers: Sequence[Paper]) -> str:
+    """Properties down, encodings across."""
+    lines = ["| property | " + " | ".join(_code(paper["encoding"]) for paper in papers) + " |"]
     lines.append("|---|" + "---|" * len(papers))
     for index, finding in enumerate(papers[0]["findings"]):
         cells = [paper["findings"][index] for paper in papers]
-        lines.append(
-            f"| **{finding['name']}** | " + " | ".join(f"{mark(cell)} {cell['value']}" for cell in cells) + " |"
-        )
-    lines += ["", LEGEND, ""]
-    for paper in papers:
-        for finding in paper["findings"]:
-            if finding["verdict"] == "fails":
-                lines.append(f"- `{paper['encoding']}`, {finding['name']}: {finding['said']}")
-    lines += ["", "What each property says:", ""]
-    lines += [
-        f"- **{finding['name']}** ({finding['claim']}): {finding['sentence']}" for finding in papers[0]["findings"]
-    ]
+        shown = " | ".join(f"{mark(cell)} {_prose(cell['value'])}" for cell in cells)
+        lines.append(f"| **{finding['name']}** | {shown} |")
     return "\n".join(lines)
+
+
+def failures(papers: Sequence[Paper]) -> list[str]:
+    """Every failure as a line of a Markdown list."""
+    return [
+        f"- {_code(paper['encoding'])}, {finding['name']}: {_prose(finding['said'])}"
+        for paper in papers
+        for finding in paper["findings"]
+        if finding["verdict"] == "fails"
+    ]
+
+
+def meanings(paper: Paper) -> list[str]:
+    """What each property says, as lines of a Markdown list."""
+    return [f"- **{one['name']}** ({one['claim']}): {one['sentence']}" for one in paper["findings"]]
 
 
 def html(papers: Sequence[Paper]) -> str:
@@ -86,6 +100,32 @@ def _summary(paper: Paper) -> str:
     return f"{paper['encoding']}: {len(paper['holds'])} hold, " + (
         f"{len(paper['fails'])} FAIL: {fails}" if fails else "none fails"
     )
+
+
+def _wrapped(start: str, text: str, width: int) -> list[str]:
+    """Lines of at most `width` characters (or 40), the later ones indented like the first."""
+    return textwrap.wrap(
+        text, max(width, 40), initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
+    )
+
+
+def _code(name: str) -> str:
+    """A name in Markdown, whatever characters it has.
+
+    >>> print(_code("a|<b>`c"))
+    `a\\|<b>'c`
+    """
+    return "`" + " ".join(name.replace("`", "'").replace("|", r"\|").split()) + "`"
+
+
+def _prose(text: str) -> str:
+    """Words in Markdown that may hold anything, such as another library's error.
+
+    >>> print(_prose("expected <class 'int'> | got *"))
+    expected &lt;class 'int'&gt; \\| got \\*
+    """
+    safe = escape(" ".join(text.split()), quote=False)
+    return re.sub(r"([|*_`\[\]\\])", r"\\\1", safe)
 
 
 def _short(name: str, room: int) -> str:

@@ -1,0 +1,408 @@
+"""Certificates: what is measured, how it is judged, how it is told; and other people's code made an encoding."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from types import ModuleType
+
+import pytest
+import torch
+from torch import nn
+
+import locant
+from locant.certificate import FAILS, HOLDS, NOT_CLAIMED, SEEN, certify, judge, property_names
+from locant.encodings.base import Encoding, difference
+from locant.properties.mixing import angle, angle_from_lengths
+from locant.report import certificates as report
+from locant.shapes import Shape
+from locant.subject import Measured, Subject, learns
+from locant.testing import assert_certified
+
+SMALL = {"dim": 16, "heads": 2, "length": 32}
+SWIFT = [name for name in property_names() if name not in ("solves", "beyond", "cost", "distinct")]
+
+
+class Sum(Encoding):
+    """A price for i + j in place of i − j."""
+
+    shift_invariant = True
+    real_positions = True
+
+    def bias(self, q_pos, k_pos):
+        return -difference(q_pos, -k_pos).float() / 100
+
+
+class Broken(Encoding):
+    def embed(self, x, pos):
+        raise RuntimeError("the dog ate it\nand more")
+
+
+class NotANumber(Encoding):
+    def embed(self, x, pos):
+        return x * float("nan")
+
+
+class Noisy(Encoding):
+    def embed(self, x, pos):
+        return x + torch.randn_like(x) + pos[..., None]
+
+
+@pytest.fixture(scope="module")
+def paper():
+    """Every property of a small rotary encoding."""
+    return certify(locant.make("rotary", **SMALL), name="rotary")
+
+
+@pytest.fixture(scope="module")
+def failing():
+    return certify(Sum(Shape(**SMALL)), only=["shift", "order", "reach", "nearness"])
+
+
+# ---------------------------------------------------------------- the certificate
+
+
+def test_a_certificate_lists_what_holds_and_what_fails(paper, failing):
+    assert [finding.name for finding in paper.findings] == property_names()
+    assert paper.fails == []
+    assert {"order", "shift", "cache", "precision"} <= set(paper.holds)
+    assert failing.fails == ["shift"]
+    assert failing["shift"].verdict == FAILS
+    assert failing["nearness"].verdict == NOT_CLAIMED
+    assert failing["reach"].verdict == SEEN
+    assert failing["shift"].said.startswith("Scores move by ")
+
+
+def test_an_unknown_line_of_a_certificate_is_answered_with_those_there_are(failing):
+    with pytest.raises(ValueError, match=r"'shfit'. Did you mean 'shift'\?\n  Known: shift, order"):
+        failing["shfit"]
+
+
+def test_a_certificate_is_plain_values_that_json_can_hold(paper, failing):
+    for one in (paper, failing, certify(NotANumber(Shape(**SMALL)), only=["order", "given", "gradients"])):
+        said = json.loads(json.dumps(one.to_dict(), allow_nan=False))
+        assert said["fails"] == one.fails
+        assert said["holds"] == one.holds
+        assert [finding["name"] for finding in said["findings"]] == [finding.name for finding in one.findings]
+        assert said["shape"] == SMALL
+        assert said["versions"]["torch"] == str(torch.__version__)
+
+
+def test_a_certificate_as_text_has_a_line_for_every_property(paper, failing):
+    text = str(paper)
+    assert text.startswith("Certificate of rotary (dim 16, heads 2, length 32; quick, seed 0)")
+    for finding in paper.findings:
+        assert f"{finding.mark} {finding.name} " in text
+        assert finding.said in text
+    assert str(failing).endswith("fail: shift")
+
+
+def test_bounds_are_told_in_words(paper):
+    assert paper["shift"].bound == "0.0001 in float32, 0.1 in bfloat16"
+    assert not any(finding.bound.startswith("{") for finding in paper.findings)
+
+
+# ---------------------------------------------------------------- certify
+
+
+@pytest.mark.parametrize(
+    ("settings", "fragment"),
+    [
+        ({"only": ["shfit"]}, "no property is called 'shfit'. Did you mean 'shift'?\n  Known: order, solves"),
+        ({"only": ["order", "zebra"]}, "no property is called 'zebra'.\n"),
+        ({"effort": "quik"}, "effort='quik'. Did you mean 'quick'?\n  Allowed: quick, usual, full"),
+    ],
+)
+def test_what_cannot_be_certified_is_answered_with_what_can(settings, fragment):
+    seen = []
+    with pytest.raises(ValueError, match=re.escape(fragment)):
+        certify(locant.make("rotary", **SMALL), progress=seen.append, **settings)
+    assert seen == []  # told before anything runs
+
+
+@pytest.mark.parametrize("thing", ["rotary", nn.Linear(4, 4), None])
+def test_what_is_no_encoding_is_answered_with_adapt(thing):
+    with pytest.raises(ValueError, match=rf"Got {type(thing).__name__} instead.\n.*locant.adapt"):
+        certify(thing)
+
+
+def test_one_property_may_be_named_without_a_list():
+    assert certify(locant.make("rotary", **SMALL), only="shift").holds == ["shift"]
+
+
+def test_progress_names_each_property_as_it_comes():
+    seen = []
+    certify(locant.make("alibi", **SMALL), only=["shift", "causal"], progress=seen.append)
+    assert seen == ["shift", "causal"]
+
+
+def test_certifying_changes_neither_the_encoding_nor_torchs_random_state():
+    encoding = locant.make("t5", **SMALL).train()
+    weights, drawn = copy.deepcopy(encoding.state_dict()), torch.random.get_rng_state()
+    held = {key: repr(value) for key, value in vars(encoding).items()}
+    assert certify(encoding).fails == []
+    assert torch.equal(torch.random.get_rng_state(), drawn)
+    assert {key: repr(value) for key, value in vars(encoding).items()} == held
+    assert encoding.training
+    for key, weight in encoding.state_dict().items():
+        assert torch.equal(weight, weights[key])
+    assert all(parameter.grad is None for parameter in encoding.parameters())
+
+
+def test_an_encoding_that_draws_in_forward_leaves_torchs_random_state_alone_and_is_caught():
+    drawn = torch.random.get_rng_state()
+    one, two = (certify(Noisy(Shape(**SMALL)), only=["given", "pure"]) for _ in range(2))
+    assert torch.equal(torch.random.get_rng_state(), drawn)
+    assert one.fails == ["given", "pure"]
+    assert one == two
+
+
+def test_the_same_seed_gives_the_same_findings_and_another_one_others():
+    encoding = locant.make("t5", **SMALL)
+    one, two = (certify(encoding, only=SWIFT) for _ in range(2))
+    assert one.findings == two.findings
+    assert certify(encoding, only=["order"], seed=3)["order"].numbers != one["order"].numbers
+
+
+def test_some_properties_give_what_all_of_them_give(paper):
+    alone = certify(locant.make("rotary", **SMALL), only=["cache", "shift"])
+    assert [alone["cache"], alone["shift"]] == [paper["cache"], paper["shift"]]
+
+
+def test_what_an_encoding_raises_is_a_finding():
+    paper = certify(Broken(Shape(**SMALL)))
+    assert len(paper.findings) == len(property_names())
+    assert "given" in paper.fails
+    assert paper["given"].said == "It raised RuntimeError: the dog ate it"
+    assert paper["given"].value == "error"
+    assert paper["shift"].verdict == NOT_CLAIMED
+
+
+# ---------------------------------------------------------------- the verdict
+
+
+def made(claim: str, name: str = "shift") -> ModuleType:
+    module = ModuleType(f"locant.properties.{name}")
+    module.CLAIM = claim
+    return module
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "claims", "ok", "verdict"),
+    [
+        ("law", "given", {}, True, HOLDS),
+        ("law", "given", {}, False, FAILS),
+        ("shift_invariant", "shift", {"shift_invariant": True}, True, HOLDS),
+        ("shift_invariant", "shift", {"shift_invariant": True}, False, FAILS),
+        ("shift_invariant", "shift", {}, True, NOT_CLAIMED),
+        ("shift_invariant", "shift", {}, False, NOT_CLAIMED),
+        ("tells_order", "order", {"tells_order": False}, True, FAILS),  # it denies what it does
+        ("tells_order", "order", {"tells_order": False}, False, NOT_CLAIMED),
+        ("tells_direction", "direction", {"tells_direction": False}, True, FAILS),
+        ("tells_direction", "solves", {"tells_direction": False}, True, NOT_CLAIMED),
+        ("seen", "reach", {}, True, SEEN),
+        ("seen", "reach", {}, False, SEEN),
+        ("law", "examples", {}, None, SEEN),  # nothing to judge
+    ],
+)
+def test_a_measurement_and_a_claim_make_a_verdict(claim, name, claims, ok, verdict):
+    encoding = locant.adapt(nn.Identity(), dim=8, **claims)
+    assert judge(made(claim, name), encoding, Measured(ok, "", "")) == verdict
+
+
+def test_the_value_of_another_position_fails_whatever_is_claimed():
+    clipped = Measured(None, "clips", "", {"clips": True})
+    assert judge(made("extrapolates", "beyond"), locant.adapt(nn.Identity(), dim=8), clipped) == FAILS
+
+
+# ---------------------------------------------------------------- adapt
+
+
+class Ramp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1))
+        self.register_buffer("fixed", torch.ones(1))
+
+
+class Counts(Ramp):
+    def forward(self, x):
+        return x + self.weight * torch.arange(x.shape[1])[:, None]
+
+
+class Takes(Ramp):
+    def forward(self, x, pos):
+        return x + self.weight * pos[..., None]
+
+
+class TakesIfGiven(Ramp):
+    def forward(self, x, input_pos=None, scale=1.0):
+        return x + scale * self.weight * input_pos[..., None]
+
+
+class Masks(Ramp):
+    def forward(self, x, mask=None):
+        assert mask is None, "positions are no mask"
+        return x
+
+
+POS, X = torch.tensor([5, 7]), torch.zeros(1, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("module", "added"), [(Counts, [0, 1]), (Takes, [5, 7]), (TakesIfGiven, [5, 7]), (Masks, [0, 0])]
+)
+def test_a_module_is_given_positions_when_it_takes_them(module, added):
+    encoding = locant.adapt(module(), dim=4)
+    assert encoding.embed(X, POS)[0, :, 0].tolist() == added
+    assert encoding.bias(POS, POS) is None
+
+
+def test_a_function_is_called_once_for_queries_and_keys_at_their_own_positions():
+    encoding = locant.adapt(lambda q, k, pos: (q + pos[:, None], k - pos[:, None]), dim=4, heads=2)
+    q, k = encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 3, 2), POS, torch.tensor([1, 2, 3]))
+    assert q[0, 1, :, 0].tolist() == [5, 7]
+    assert k[0, 1, :, 0].tolist() == [-1, -2, -3]
+
+
+def test_casts_and_copies_reach_the_module_that_a_function_works_with():
+    ramp = Ramp()
+    encoding = locant.adapt(lambda ramp, q, k, pos: (q * ramp.fixed, k), module=ramp, dim=4, heads=2)
+    other = copy.deepcopy(encoding).bfloat16()
+    assert encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 2, 2), POS, POS)[0].dtype == torch.float32
+    assert (ramp.fixed.dtype, other.module.fixed.dtype) == (torch.float32, torch.bfloat16)
+    assert [name for name, _ in encoding.named_parameters()] == ["module.weight"]
+    encoding.double()
+    assert ramp.fixed.dtype == torch.float64
+
+
+def test_claims_are_what_an_adapted_thing_is_held_to():
+    free, held = (locant.adapt(Takes(), dim=16, heads=2, **claims) for claims in ({}, {"shift_invariant": True}))
+    assert certify(free, only=["shift"])["shift"].verdict == NOT_CLAIMED
+    assert certify(held, only=["shift"]).fails == ["shift"]
+    with pytest.raises(ValueError, match=r"no claim 'shift_invariance'. Did you mean 'shift_invariant'\?\n  Claims: "):
+        locant.adapt(Takes(), dim=4, shift_invariance=True)
+
+
+def test_what_is_neither_module_nor_function_is_refused():
+    with pytest.raises(ValueError, match=r"needs a module or a function\. Got int instead"):
+        locant.adapt(3, dim=4)
+
+
+def test_frozen_numbers_are_examined_as_they_are():
+    """Another library's frequencies may be a frozen parameter; to draw them anew would be to examine something else."""
+    ramp = Takes()
+    ramp.weight.requires_grad_(False).fill_(0.25)
+    adapted = locant.adapt(ramp, dim=4)
+    assert Subject(adapted).stirred().module.weight.item() == 0.25
+    assert learns(adapted) == 0
+
+
+# ---------------------------------------------------------------- locant.testing
+
+
+def test_assert_certified_returns_the_certificate_of_what_holds():
+    assert assert_certified(locant.make("alibi", **SMALL), only=["shift", "nearness"]).holds == ["shift", "nearness"]
+
+
+def test_assert_certified_names_the_property_and_its_measurement():
+    with pytest.raises(AssertionError) as caught:
+        assert_certified(Sum(Shape(**SMALL)), only=["order", "shift"])
+    text = str(caught.value)
+    assert text.startswith("Sum fails 1 of its properties:\n  shift: Scores move by ")
+    assert "It should hold that: Moving every position by the same amount changes no score." in text
+
+
+# ---------------------------------------------------------------- mixing
+
+
+def test_the_tutorials_lengths_give_its_angle():
+    assert round(angle_from_lengths(5.5801, 8.0000, 10.1047), 2) == 52.12
+    turn = math.radians(52.12)
+    token, total = torch.tensor([5.5801, 0.0]), 10.1047 * torch.tensor([math.cos(turn), math.sin(turn)])
+    assert float((total - token).norm()) == pytest.approx(8.0000, abs=1e-3)  # the position's own length
+    assert angle(token[None], total[None]) == pytest.approx(52.12, abs=1e-3)
+
+
+def test_mixing_measures_the_angle_that_the_lengths_give():
+    numbers = certify(locant.make("sinusoidal", **SMALL), only=["mixing"])["mixing"].numbers
+    assert numbers["position"] == pytest.approx(math.sqrt(16 / 2), rel=1e-6)  # half a square for each wave
+    assert 0 < numbers["degrees"] < 90
+
+
+# ---------------------------------------------------------------- text, Markdown, HTML
+
+
+def fakes(paper, names, fails=()):
+    """The same certificate under other names, some properties failing."""
+    papers = []
+    for name in names:
+        one = copy.deepcopy(paper.to_dict()) | {"encoding": name, "fails": list(fails)}
+        for finding in one["findings"]:
+            finding["verdict"] = FAILS if finding["name"] in fails else finding["verdict"]
+        papers.append(one)
+    return papers
+
+
+@pytest.mark.parametrize("fails", [(), property_names()], ids=["none fails", "all fail"])
+def test_the_matrix_of_all_encodings_fits_a_hundred_columns(paper, fails):
+    text = report.matrix_text(fakes(paper, locant.names(), fails), width=100)
+    assert [line for line in text.splitlines() if len(line) > 100] == []
+    words = {line.split()[0] for line in text.splitlines() if line.strip()}
+    assert set(property_names()) <= words
+    for name in locant.names():
+        assert name[:5] in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_one_certificate_keeps_to_the_width_of_the_terminal(paper, width):
+    (one,) = fakes(paper, ["rotary"], ["shift", "precision"])
+    text = report.full_text(one, width)
+    assert [line for line in text.splitlines() if len(line) > width] == []
+    joined = " ".join(text.split())
+    for finding in one["findings"]:
+        assert finding["said"] in joined
+        assert finding["sentence"] in joined
+    assert "Bound: 0.0001 in float32, 0.1 in bfloat16; float32 scores carry rounding" in joined
+
+
+HOSTILE = ["<script>alert(1)</script>", "a|b", "`tick`", "quote\"'&", "two\nlines"]
+
+
+def test_markdown_has_every_property_and_every_failure(paper):
+    text = report.markdown(fakes(paper, ["rotary", "alibi"], ["shift"]))
+    for finding in paper.findings:
+        assert f"| **{finding.name}** | " in text
+        assert f"- **{finding.name}** ({finding.claim}): {finding.sentence}" in text
+    assert text.count("- `alibi`, shift: Scores move by") == 1
+
+
+def test_hostile_names_and_messages_stay_text_in_markdown(paper):
+    papers = fakes(paper, HOSTILE, ["shift"])
+    papers[0]["findings"][0]["value"] = "a|b"
+    for one in papers:
+        one["findings"][6]["said"] = "It raised <img> | [x](y)"
+    text = report.markdown(papers)
+    outside_code = re.sub(r"`[^`\n]*`", "", text)
+    assert "<" not in outside_code
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + len(papers[0]["findings"])
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {len(papers) + 2}
+
+
+def test_the_page_has_every_property_and_stands_alone(paper):
+    page = report.html(fakes(paper, ["rotary", "alibi"]))
+    for finding in paper.findings:
+        assert f'id="1-{finding.name}"' in page
+        assert f'href="#0-{finding.name}"' in page
+    for outside in ("http://", "https://", "src=", "<link", "<script", "@import", "url("):
+        assert outside not in page
+
+
+def test_hostile_names_stay_text_in_the_page(paper):
+    page = report.html(fakes(paper, HOSTILE, ["shift"]))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert page.count("<section>") == len(HOSTILE)
