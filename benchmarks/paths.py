@@ -1,4 +1,4 @@
-"""Which path of attention is the quickest at which length: the ground for `SHORT` in attention.py.
+"""Which path of attention is the quickest at which length: the ground for `choose` in attention.py.
 
 python benchmarks/paths.py [--threads 1]
 """
@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable
 
 import torch
-from _timing import machine, medians, table
+from _timing import keep_memory, machine, medians, table
 
 import locant
 
@@ -48,4 +48,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_memory()
     main()

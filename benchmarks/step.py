@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable
 
 import torch
-from _timing import machine, medians, table
+from _timing import keep_memory, machine, medians, table
 
 import locant
 from locant.attention import choose
@@ -55,4 +55,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    keep_memory()
     main()

@@ -89,7 +89,8 @@ def test_the_path_that_is_picked_is_exact_in_float32(name, length):
 @pytest.mark.parametrize(
     ("name", "length", "path"),
     [
-        ("none", 64, "explicit"),
+        ("none", 64, "fused"),
+        ("t5", 64, "blocked"),
         ("none", 512, "fused"),
         ("rotary", 512, "fused"),
         ("alibi", 512, "fused"),

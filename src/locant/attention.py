@@ -28,7 +28,6 @@ from locant.placing import Placed, causal_mask, need_device, need_encoding, plac
 from locant.shapes import Shape
 
 PATHS = ("explicit", "blocked", "fused")
-SHORT = 128  # up to so many keys the explicit path is the quickest on a CPU (benchmarks/paths.py)
 
 
 class Explained(NamedTuple):
@@ -113,13 +112,13 @@ def _ready(
 
 
 def choose(placed: Placed, q: Tensor, k: Tensor, dropout: float = 0.0) -> str:
-    """The quickest exact path for rotated queries and keys: "explicit", "blocked" or "fused"."""
+    """The quickest exact path for rotated queries and keys (benchmarks/paths.py): "explicit", "blocked" or "fused"."""
     width = placed.encoding.shape.head
     if overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix"):
         return "explicit"  # needs the scores or the weights themselves
     on_cpu = q.device.type == "cpu"
-    if on_cpu and (k.shape[-2] <= SHORT or dropout > 0):
-        return "explicit"
+    if on_cpu and (dropout > 0 or positions.in_transform(q)):
+        return "explicit"  # the fused CPU kernel knows neither
     learns = placed.add is not None and placed.add.requires_grad  # the fused kernel has no gradient for the bias
     widened = k.shape[-1] > width and placed.add is None and placed.see is None and not placed.causal
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()

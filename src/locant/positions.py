@@ -287,10 +287,15 @@ def _need_counting(name: str, pos: Tensor) -> Tensor:
 
 def visible(values: Tensor) -> bool:
     """Whether a tensor's values can be looked at now: not while a graph is traced, on meta, or under vmap."""
-    if torch.compiler.is_compiling() or values.is_meta:
+    return not (torch.compiler.is_compiling() or values.is_meta or in_transform(values))
+
+
+def in_transform(values: Tensor) -> bool:
+    """Whether a tensor is inside one of torch.func's transforms, such as vmap or grad."""
+    if torch.compiler.is_compiling():
         return False
-    is_batched = getattr(torch._C._functorch, "is_batchedtensor", None)
-    return not (is_batched is not None and is_batched(values))
+    is_wrapped = getattr(torch._C._functorch, "is_functorch_wrapped_tensor", None)
+    return is_wrapped is not None and bool(is_wrapped(values))
 
 
 def check(pos: Tensor, *, batch: int, length: int, axes: int, device: torch.device, name: str) -> None:
