@@ -15,6 +15,7 @@ ROOT = Path(locant.__file__).parent
 ORDER = [  # the way of the data; neighbours in one set may know each other
     {"errors", "claims", "shapes"},
     {"catalog"},
+    {"samplers", "timestamps"},
     {"positions"},
     {"encodings"},
     {"blocked", "placing"},

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from locant.catalog import describe
 
 ROOT = Path(__file__).parent.parent
-SHARED = ("attention", "blocked", "model", "placing", "positions", "self_attention", "shapes")  # what every run uses
+SHARED = ("attention", "blocked", "model", "placing", "self_attention", "shapes")  # what every run uses
 
 
 class Plain(BaseModel):
