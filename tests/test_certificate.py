@@ -406,3 +406,18 @@ def test_hostile_names_stay_text_in_the_page(paper):
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert page.count("<section>") == len(HOSTILE)
+
+
+@pytest.mark.parametrize("dimensions", [2, 4])
+def test_a_bias_may_leave_out_leading_dimensions(dimensions):
+    class Short(Encoding):
+        shift_invariant = extrapolates = cacheable_keys = prefers_near = True
+        tells_direction = False
+
+        def bias(self, q_pos, k_pos):
+            price = -(q_pos[..., :, None] - k_pos[..., None, :]).abs() / 8.0
+            return price if price.dim() == dimensions else difference(q_pos, k_pos).abs() / -8.0
+
+    skip = ("solves", "cost")
+    names = [name for name in property_names() if name not in skip]
+    assert certify(Short(Shape(dim=16, heads=2, length=32)), only=names).fails == []

@@ -47,7 +47,7 @@ def place(
     blind = ~see.any(-1, keepdim=True) if see is not None and may_be_blind else None
     if see is not None and blind is not None:
         see = see | blind  # a softmax over nothing would be NaN; the output is set to 0 afterwards
-    add = _checked_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
+    add = checked_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
     if add is not None:
         if plain_causal:
             see, plain_causal = causal_mask(sizes, like.device), False
@@ -133,7 +133,7 @@ def _check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.de
         raise ValueError(f"the mask is on {mask.device}, but the tokens are on {device}. Move it there.")
 
 
-def _checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:
+def checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:
     """The bias with four dimensions, (1|B, 1|H, Q, K)."""
     if bias is None:
         return None

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from locant.encodings.base import Encoding, overrides
 from locant.model import Transformer
+from locant.placing import checked_bias
 from locant.self_attention import Attention
 
 FAR = 10**6
@@ -139,7 +140,7 @@ def signature(encoding: Encoding, pos: Tensor, keys: Tensor, dtype: torch.dtype 
     if overrides(encoding, "rotate"):
         same = content.expand(-1, -1, count, -1)
         parts.append(encoding.rotate(same, same, pos, pos)[1][0].transpose(0, 1).flatten(1))
-    bias = encoding.bias(pos, keys)
+    bias = checked_bias(encoding, encoding.bias(pos, keys), (1, shape.heads, count, keys.shape[0]))
     if bias is not None:
         parts.append(bias.to(dtype)[0].transpose(0, 1).flatten(1))
     if overrides(encoding, "rescore"):
