@@ -52,5 +52,8 @@ def finish(folder: Path, *words: str, status: int = 0) -> str:
 def kept(folder: Path, store: str = "locant-results/runs.sqlite") -> dict[str, tuple[str, str, str]]:
     """What the store holds of every run: all that must be the same, however often it was interrupted."""
     with sqlite3.connect(folder / store) as base:
-        rows = base.execute("SELECT digest, config, status, metrics || history FROM runs").fetchall()
+        try:
+            rows = base.execute("SELECT digest, config, status, metrics || history FROM runs").fetchall()
+        except sqlite3.OperationalError:  # not a table yet
+            rows = []
     return {digest: rest for digest, *rest in rows}

@@ -86,8 +86,11 @@ def test_one_worker_or_two_give_the_same_bits(whole, tmp_path):
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     write_tiny(tmp_path)
-    process = start(tmp_path, "--seeds", "30")
-    time.sleep(6)
+    process = start(tmp_path, "--seeds", "200")
+    for _ in range(600):
+        time.sleep(0.1)
+        if (tmp_path / "locant-results/runs.sqlite").exists() and kept(tmp_path):
+            break
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -36,7 +36,7 @@ def test_a_killed_worker_costs_no_run(cluster, tmp_path):
     killed: list[int] = []
 
     def kill_one() -> None:
-        for _ in range(200):
+        for _ in range(600):
             time.sleep(0.1)
             found = os.popen("pgrep -f ray::attempt").read().split()
             if found:
