@@ -10,7 +10,7 @@ demo: .venv/ready-lab            ## order lost and restored; then every encoding
 	$(BIN)/locant compare order --quick
 
 test: .venv/ready-dev            ## every test, doctests included
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: .venv/ready-dev            ## style and types
 	$(BIN)/ruff check .

@@ -26,7 +26,7 @@ def run(path, encoding, tensors, **settings):
 
 @pytest.mark.parametrize("path", ["fused", "blocked"])
 @pytest.mark.parametrize("name", FUSABLE)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     queries=st.integers(1, 40),
     extra=st.integers(0, 9),
