@@ -47,6 +47,7 @@ def test_the_same_command_trains_nothing_and_one_more_encoding_only_that(whole):
     assert all(now[digest] == when for digest, when in stamps.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(4))
 def test_killed_at_any_moment_it_goes_on_to_the_same_results(whole, tmp_path, case):
     """kill -9 of the driver, of a worker, or of both; then the same command until it ends."""

@@ -14,6 +14,8 @@ from common_lab import finish, kept, write_tiny
 from locant.engine.ray import compute
 from locant.results.study import read_study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def cluster():
