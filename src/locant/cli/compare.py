@@ -6,21 +6,18 @@ import os
 import sys
 import tomllib
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from locant.cli.report import STORE, StoreOption, show
 from locant.engine.driver import Compute, Driver, Watch
 from locant.errors import one_of
 from locant.results.store import Kept, Store
 from locant.results.study import Study, read_study, study_names
 from locant.training.config import RunConfig
-
-DEFAULT_STORE = Path("locant-results/runs.sqlite")
-StoreOption = Annotated[Path, typer.Option(help="The SQLite file that keeps every run.")]
 
 
 def compare(
@@ -32,7 +29,7 @@ def compare(
     workers: Annotated[int, typer.Option(help="Processes; one a core by default.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="The study's short version.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", help="Any field: --set training.steps=100")] = None,
-    store: StoreOption = DEFAULT_STORE,
+    store: StoreOption = STORE,
     engine: Annotated[str, typer.Option(help="local (one process a core) or ray (a cluster).")] = "local",
     address: Annotated[str | None, typer.Option(help="The Ray cluster; a new one on this machine by default.")] = None,
     gpus_per_run: Annotated[float, typer.Option(help="Share of a GPU that each run takes on a Ray cluster.")] = 0.0,
@@ -81,7 +78,6 @@ def compare(
 
 
 def _finish(plan: Study, store: Store, command: str, compute: Compute, any_code: bool) -> None:
-    from locant.cli.report import show
     from locant.results.record import read_record
     from locant.tasks.base import make_task
 
