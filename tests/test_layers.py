@@ -13,12 +13,12 @@ import locant
 
 ROOT = Path(locant.__file__).parent
 ORDER = [  # the way of the data; neighbours in one set may know each other
-    {"errors", "claims", "shapes"},
+    {"errors", "claims", "shapes", "seeds"},
     {"catalog"},
     {"samplers", "timestamps"},
     {"positions"},
     {"encodings"},
-    {"blocked", "placing"},
+    {"blocked", "dropout", "placing"},
     {"attention"},
     {"self_attention"},
     {"model"},

@@ -14,16 +14,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
-from torch.nn.functional import dropout as drop
+from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.functional import scaled_dot_product_attention as fused
 
 from locant import positions
 from locant.blocked import blocked
+from locant.dropout import PooledDropout
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.none import Nothing
-from locant.errors import one_of
+from locant.errors import one_of, share
 from locant.placing import Placed, causal_mask, need_device, need_encoding, place
 from locant.shapes import Shape
 
@@ -68,7 +68,8 @@ def attend(
     torch.Size([2, 4, 10, 16])
     """
     q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
-    return attend_rotated(q, k, v, placed, scale=scale, dropout=dropout, path=path)
+    drop = nn.Dropout(share("attend", "dropout", dropout)) if dropout else None
+    return attend_rotated(q, k, v, placed, scale=scale, drop=drop, path=path)
 
 
 def explicit(
@@ -86,7 +87,7 @@ def explicit(
     """`attend`, line by line, with its scores and weights."""
     q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
     k, v = share_keys(q, k, v)
-    return explain_rotated(q, k, v, placed, scale=scale, dropout=0.0)
+    return explain_rotated(q, k, v, placed, scale=scale)
 
 
 def _ready(
@@ -111,14 +112,14 @@ def _ready(
     return q, k, placed, scale
 
 
-def choose(placed: Placed, q: Tensor, k: Tensor, dropout: float = 0.0) -> str:
+def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None) -> str:
     """The quickest exact path for rotated queries and keys (benchmarks/paths.py): "explicit", "blocked" or "fused"."""
     width = placed.encoding.shape.head
     if overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix"):
         return "explicit"  # needs the scores or the weights themselves
     on_cpu = q.device.type == "cpu"
-    if on_cpu and (dropout > 0 or positions.in_transform(q)):
-        return "explicit"  # the fused CPU kernel knows neither
+    if isinstance(drop, PooledDropout) or (on_cpu and (drop is not None or positions.in_transform(q))):
+        return "explicit"  # the fused kernels know no pool; the one on the CPU neither dropout nor transforms
     learns = placed.add is not None and placed.add.requires_grad  # the fused kernel has no gradient for the bias
     widened = k.shape[-1] > width and placed.add is None and placed.see is None and not placed.causal
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()
@@ -128,11 +129,18 @@ def choose(placed: Placed, q: Tensor, k: Tensor, dropout: float = 0.0) -> str:
 
 
 def attend_rotated(
-    q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: float, dropout: float = 0.0, path: str = "auto"
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    placed: Placed,
+    *,
+    scale: float,
+    drop: nn.Dropout | None = None,
+    path: str = "auto",
 ) -> Tensor:
-    """Attention of rotated queries and keys by the chosen path."""
+    """Attention of rotated queries and keys by the chosen path; `drop` acts on the weights."""
     k, v = share_keys(q, k, v)
-    best = choose(placed, q, k, dropout)
+    best = choose(placed, q, k, drop)
     chosen = best if path == "auto" else one_of("attend", "path", path, ("auto", *PATHS))
     needs_scores = overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix")
     if chosen != "explicit" and needs_scores:
@@ -141,20 +149,23 @@ def attend_rotated(
             f"{name} works on scores or weights, so path={path!r} cannot serve it. Use 'auto' or 'explicit'."
         )
     if chosen == "explicit":
-        return explain_rotated(q, k, v, placed, scale=scale, dropout=dropout).out
+        return explain_rotated(q, k, v, placed, scale=scale, drop=drop).out
     masked = placed.causal or placed.see is not None
-    if chosen == "blocked" and not masked and not dropout:
+    if chosen == "blocked" and not masked and drop is None:
         out = blocked(q, k, v, None if placed.add is None else placed.add.to(q.dtype), scale)
     else:
         seen = placed.see if placed.add is None else placed.add.to(q.dtype)
         missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
         even = pad(v, (0, missing)) if missing > 0 else v
-        out = fused(q, k, even, attn_mask=seen, is_causal=placed.causal, scale=scale, dropout_p=dropout)
+        share_dropped = 0.0 if drop is None else drop.p
+        out = fused(q, k, even, attn_mask=seen, is_causal=placed.causal, scale=scale, dropout_p=share_dropped)
         out = out[..., : v.shape[-1]]
     return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
 
 
-def explain_rotated(q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: float, dropout: float) -> Explained:
+def explain_rotated(
+    q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: float, drop: nn.Dropout | None = None
+) -> Explained:
     q_pos, k_pos = placed.q_pos, placed.k_pos
     precise = torch.promote_types(q.dtype, torch.float32)
     q = q * scale
@@ -169,8 +180,8 @@ def explain_rotated(q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: f
     weights = scores.softmax(-1).to(v.dtype)
     if placed.blind is not None:
         weights = weights.masked_fill(placed.blind, 0.0)
-    if dropout:
-        weights = drop(weights, dropout)
+    if drop is not None:
+        weights = drop(weights)
     return Explained(placed.encoding.mix(weights, v, q_pos, k_pos), scores, weights)
 
 

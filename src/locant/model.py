@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from locant.dropout import make_dropout
 from locant.encodings.base import Encoding
-from locant.errors import one_of, share, whole_number
+from locant.errors import one_of, whole_number
 from locant.placing import Placed, check_tokens, need_encoding, place, place_step
 from locant.self_attention import Cache, Projections, check_cache
 from locant.shapes import Shape
@@ -34,6 +35,7 @@ class Transformer(nn.Module):
     head        what the output goes through, such as nn.Linear(64, 256); nothing by default
     norm        "pre" (before each part, and once at the end) or "post" (after each sum)
     causal      a decoder (True) or an encoder (False)
+    dropout     the share that is dropped in training, with numbers drawn "fresh" or from a "pool" (quicker on a CPU)
 
     >>> model = Transformer(make("rotary", dim=32, heads=4), layers=2, embed=torch.nn.Embedding(10, 32))
     >>> model(torch.randint(10, (2, 7)), locant.positions.consecutive(7)).shape
@@ -54,6 +56,7 @@ class Transformer(nn.Module):
         kv_heads: int | None = None,
         projection_bias: bool = True,
         dropout: float = 0.0,
+        dropout_from: str = "fresh",
     ) -> None:
         super().__init__()
         each = _one_for_each_layer(encoding, layers)
@@ -67,13 +70,14 @@ class Transformer(nn.Module):
         self.norm = (
             nn.LayerNorm(self.shape.dim) if one_of("Transformer", "norm", norm, NORMS) == "pre" else nn.Identity()
         )
-        self.dropout = nn.Dropout(share("Transformer", "dropout", dropout))
+        self.dropout = make_dropout("Transformer", dropout, dropout_from)
         one_of("Transformer", "activation", activation, ACTIVATIONS)
         wide = 4 * self.shape.dim if ffn is None else whole_number("Transformer", "ffn", ffn)
         acting = each if self.per_layer else each[:1]
         self.fuse = nn.ModuleList(_fuse(one) for one in acting)
         self.layers = nn.ModuleList(
-            Layer(self.shape, norm, wide, ACTIVATIONS[activation], kv_heads, projection_bias, dropout) for _ in each
+            Layer(self.shape, norm, wide, ACTIVATIONS[activation], kv_heads, projection_bias, self.dropout)
+            for _ in each
         )
 
     def forward(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> Tensor:
@@ -148,16 +152,14 @@ class Layer(nn.Module):
         activation: type[nn.Module],
         kv_heads: int | None,
         projection_bias: bool,
-        dropout: float,
+        drop: nn.Dropout,
     ) -> None:
         super().__init__()
         self.norm_first = norm == "pre"
-        self.attention = Projections(shape, kv_heads=kv_heads, projection_bias=projection_bias, dropout=dropout)
-        self.network = nn.Sequential(
-            nn.Linear(shape.dim, ffn), activation(), nn.Dropout(dropout), nn.Linear(ffn, shape.dim)
-        )
+        self.attention = Projections(shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop)
+        self.network = nn.Sequential(nn.Linear(shape.dim, ffn), activation(), drop, nn.Linear(ffn, shape.dim))
         self.norms = nn.ModuleList([nn.LayerNorm(shape.dim), nn.LayerNorm(shape.dim)])
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = drop
 
     def forward(self, x: Tensor, placed: Placed) -> Tensor:
         return self._after(x, self.attention(self._before(x), placed))

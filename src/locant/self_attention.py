@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from locant.attention import attend_rotated, explain_rotated, rotate, share_keys
+from locant.dropout import make_dropout
 from locant.encodings.base import Encoding
-from locant.errors import share, whole_number
+from locant.errors import whole_number
 from locant.placing import Placed, check_tokens, need_encoding, place, place_step
 from locant.shapes import Shape
 
@@ -39,7 +40,8 @@ class Attention(nn.Module):
         super().__init__()
         need_encoding("Attention", encoding)
         self.encoding = encoding
-        self.core = Projections(encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, dropout=dropout)
+        drop = make_dropout("Attention", dropout)
+        self.core = Projections(encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop)
         width = encoding.shape.dim + encoding.added_width
         self.fuse = nn.Linear(width, encoding.shape.dim) if encoding.added_width else nn.Identity()
 
@@ -74,10 +76,10 @@ class Projections(nn.Module):
     """The learned part of attention; where tokens are comes in as `Placed`."""
 
     def __init__(
-        self, shape: Shape, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
+        self, shape: Shape, *, kv_heads: int | None = None, projection_bias: bool = True, drop: nn.Dropout | None = None
     ) -> None:
         super().__init__()
-        self.shape, self.dropout = shape, share("Attention", "dropout", dropout)
+        self.shape, self.drop = shape, nn.Dropout(0.0) if drop is None else drop
         self.kv_heads = shape.heads if kv_heads is None else whole_number("Attention", "kv_heads", kv_heads)
         if shape.heads % self.kv_heads:
             raise ValueError(
@@ -103,7 +105,7 @@ class Projections(nn.Module):
         q, k, v = self.project(x)
         q, k = rotate(placed, q, k)
         k, v = share_keys(q, k, v)
-        seen = explain_rotated(q, k, v, placed, scale=self.shape.head**-0.5, dropout=0.0)
+        seen = explain_rotated(q, k, v, placed, scale=self.shape.head**-0.5)
         return self.out(seen.out.transpose(1, 2).flatten(2)), seen.weights
 
     def step(self, x: Tensor, placed: Placed, cache: Cache | None) -> tuple[Tensor, Cache]:
@@ -119,8 +121,8 @@ class Projections(nn.Module):
         return self._finish(q, k, v, placed), cache
 
     def _finish(self, q: Tensor, k: Tensor, v: Tensor, placed: Placed) -> Tensor:
-        dropout = self.dropout if self.training else 0.0
-        mixed = attend_rotated(q, k, v, placed, scale=self.shape.head**-0.5, dropout=dropout)
+        drop = self.drop if self.training and self.drop.p else None
+        mixed = attend_rotated(q, k, v, placed, scale=self.shape.head**-0.5, drop=drop)
         return self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, d) → (B, T, D)
 
 

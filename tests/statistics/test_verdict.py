@@ -75,7 +75,7 @@ def test_controls_are_never_called_best():
     said = verdict(rank(runs(none=0.9, rotary=0.5)))
     assert "none is best" not in said
     assert said.startswith("No encoding helps: the control none is better than the best of them, rotary, by .4")
-    assert verdict(rank(runs(none=0.9))) == "There is nothing to compare: only controls were run."
+    assert verdict(rank(runs(none=0.9))) == "There is nothing to compare: no encoding has all its runs."
 
 
 def test_unequal_numbers_of_seeds_are_refused():
@@ -89,3 +89,13 @@ def test_a_noisy_row_that_ties_with_all_does_not_hide_the_leader():
     said = verdict(rank(scores))
     assert "Inconclusive" not in said
     assert "rotary beats it by .0" in said
+
+
+def test_a_plain_method_is_never_called_the_best_encoding_but_its_lead_is_told():
+    said = verdict(rank(runs(rotary=0.8, none=0.5, harmonic=0.9)), ("none",), ("harmonic",))
+    assert said.startswith("rotary is best")
+    assert "The plain method harmonic is better than every encoding, by at least .1" in said
+    level = verdict(rank(runs(seed=3, rotary=0.8, none=0.5, harmonic=0.8)), ("none",), ("harmonic",))
+    assert "harmonic cannot be told from rotary" in level
+    behind = verdict(rank(runs(rotary=0.8, none=0.5, harmonic=0.6)), ("none",), ("harmonic",))
+    assert "plain" not in behind

@@ -13,10 +13,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from locant.cli.report import STORE, StoreOption, show
+from locant.engine.attempt import Files
 from locant.engine.driver import Compute, Driver, Watch
 from locant.errors import one_of
+from locant.results.reading import about, read_studies, study_names
 from locant.results.store import Kept, Store
-from locant.results.study import Study, read_study, study_names
+from locant.results.study import Study
 from locant.training.config import RunConfig
 
 
@@ -28,6 +30,8 @@ def compare(
     seeds: Annotated[int | None, typer.Option(help="How many seeds; a claim needs 10.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; one a core by default.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="The study's short version.")] = False,
+    design: Annotated[str | None, typer.Option(help="Variations that the study offers, such as full.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …; the study's (cpu) by default.")] = None,
     change: Annotated[list[str] | None, typer.Option("--set", help="Any field: --set training.steps=100")] = None,
     store: StoreOption = STORE,
     engine: Annotated[str, typer.Option(help="local (one process a core) or ray (a cluster).")] = "local",
@@ -50,6 +54,8 @@ def compare(
 
       locant compare order --set training.steps=500 --set model.layers=3
 
+      locant compare order --device cuda --workers 4
+
       locant compare order --engine ray --address auto
     """
     if study is None:
@@ -60,29 +66,53 @@ def compare(
         changes["encodings"] = [name.strip() for name in encodings.split(",") if name.strip()]
     if seeds is not None:
         changes["seeds"] = seeds
-    plan = read_study(study, quick=quick, changes=changes)
-    runs = Store(store)
-    if retry:
-        runs.forget_failures([plan.run(row, seed).digest() for row in plan.rows() for seed in range(plan.seeds)])
-    command = "locant " + " ".join(sys.argv[1:])
+    if device is not None:
+        changes["device"] = _usable(device)
     one_of("compare", "engine", engine, ("local", "ray"))
-    if engine == "ray":
-        from locant.engine import ray
+    plans = read_studies(study, quick=quick, design=design, changes=changes)
+    facts = [_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
+    runs = Store(store)
+    command = "locant " + " ".join(sys.argv[1:])
+    for plan, known in zip(plans, facts, strict=True):
+        if retry:
+            runs.forget_failures([plan.run(row, seed).digest() for row in plan.rows() for seed in plan.seed_list()])
+        if engine == "ray":
+            from locant.engine import ray
 
-        compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run)
-    else:
-        from locant.engine import local
+            compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run)
+        else:
+            from locant.engine import local
 
-        compute = partial(local.compute, workers=workers or os.cpu_count() or 1)
-    _finish(plan, runs, command, compute, any_code)
+            files = Files(str(store.resolve().parent / "files"), plan.keep_files)
+            compute = partial(local.compute, workers=workers or os.cpu_count() or 1, files=files)
+        _finish(plan, runs, known, command, compute, any_code)
 
 
-def _finish(plan: Study, store: Store, command: str, compute: Compute, any_code: bool) -> None:
-    from locant.results.record import read_record
-    from locant.tasks.base import make_task
+def _facts(plan: Study) -> dict[str, Any]:
+    """What is known of a study's task; wrong options and baselines are told here."""
+    from locant.tasks.base import facts, make_task
 
     task = make_task(plan.task, **plan.task_options)
-    facts = {name: getattr(task, name) for name in ("metric", "higher_is_better", "ceiling", "chance")}
+    for name in plan.baselines:
+        one_of(plan.task, "baselines", name, task.baselines)
+    return facts(task)
+
+
+def _usable(device: str) -> str:
+    """The device, when torch can use it here."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as problem:
+        first = str(problem).splitlines()[0]
+        raise ValueError(f"the device {device!r} cannot be used here: {first}\n  Try --device cpu.") from None
+    return device
+
+
+def _finish(plan: Study, store: Store, facts: dict[str, Any], command: str, compute: Compute, any_code: bool) -> None:
+    from locant.results.record import read_record
+
     console = Console(stderr=True)
     with Display(console) as display:
         driver = Driver(plan, store, compute, any_code=any_code, watch=display)
@@ -146,5 +176,4 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 def _list() -> None:
     for name in study_names():
-        plan = read_study(name)
-        print(f"{name:12} {plan.title} ({len(plan.rows())} rows × {plan.seeds} seeds)")
+        print(f"{name:17} {about(name)}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from locant.training.config import RunConfig
@@ -19,15 +20,32 @@ class Done:
     history: list[dict[str, float]]
     cost: dict[str, float]
     error: str
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
-def attempt(config: dict[str, Any]) -> tuple[dict[str, float], list[dict[str, float]], dict[str, float], str]:
-    """Compute a run from its plain settings: metrics, history, cost, and an error or nothing."""
+@dataclass(frozen=True)
+class Files:
+    """Where runs may leave files, each in a folder of its own, and whether they leave any but checkpoints."""
+
+    folder: str
+    keep: bool = False
+
+    def of(self, run: RunConfig) -> Path:
+        return Path(self.folder) / f"{run.digest()}-{run.code()}"
+
+
+Said = tuple[dict[str, float], list[dict[str, float]], dict[str, float], str, dict[str, Any]]
+
+
+def attempt(config: dict[str, Any], files: Files | None = None) -> Said:
+    """Compute a run from its plain settings: metrics, history, cost, an error or nothing, notes."""
     from locant.training.evaluate import execute
 
     try:
-        outcome = execute(RunConfig(**config))
+        run = RunConfig(**config)
+        outcome = execute(run, files.of(run) if files else None, keep=files is not None and files.keep)
     except Exception as problem:  # a failed run is a result, told as such
         where = traceback.extract_tb(problem.__traceback__)[-1]
-        return {}, [], {}, f"{type(problem).__name__}: {problem} (in {os.path.basename(where.filename)}:{where.lineno})"
-    return outcome.metrics, outcome.history, outcome.cost, ""
+        said = f"{type(problem).__name__}: {problem} (in {os.path.basename(where.filename)}:{where.lineno})"
+        return {}, [], {}, said, {}
+    return outcome.metrics, outcome.history, outcome.cost, "", outcome.notes

@@ -7,11 +7,12 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from locant.catalog import describe
 from locant.engine.attempt import Done
+from locant.results.faults import StoreError
 from locant.results.store import STALE, Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
 from locant.shapes import Shape
@@ -45,10 +46,10 @@ class Driver:
         """Search, run every row over every seed, keep the study; its id."""
         self.metric, self.sign = facts["metric"], 1 if facts["higher_is_better"] else -1
         rows = self.study.rows()
-        rates = self._search(rows) if self.study.search else {row.name: (1.0, 1.0) for row in rows}
-        wanted = [
-            (row, self.study.run(row, seed, *rates[row.name])) for row in rows for seed in range(self.study.seeds)
-        ]
+        rates: dict[str, Rates] = {row.name: (1.0, 1.0) for row in rows}
+        if self.study.search:
+            rates |= self._search([row for row in rows if not row.baseline])
+        wanted = [(row, self.study.run(row, seed, *rates[row.name])) for row in rows for seed in self.study.seed_list()]
         kept = self._ensure("runs", [run for _, run in wanted])
         runs = [(row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted]
         choices = {
@@ -114,9 +115,8 @@ class Driver:
                     digest = done.run.digest()
                     status = "failed" if done.error else "done"
                     config = done.run.model_dump()
-                    entry = Kept(
-                        digest, codes[digest], config, status, done.metrics, done.history, done.cost, done.error
-                    )
+                    parts = (done.metrics, done.history, done.cost, done.error, done.notes)
+                    entry = Kept(digest, codes[digest], config, status, *parts)
                     self.store.keep(entry)
                     kept[digest] = entry
                     self.watch.ended(done.run, entry)
@@ -135,7 +135,8 @@ class Driver:
 
         def beat() -> None:
             while not over.wait(STALE / 6):
-                self.store.alive()
+                with suppress(StoreError):  # a lock that passes; one that stays is told when the next run is kept
+                    self.store.alive()
 
         thread = threading.Thread(target=beat, daemon=True)
         thread.start()
@@ -144,7 +145,8 @@ class Driver:
         finally:
             over.set()
             thread.join()
-            self.store.release()
+            with suppress(StoreError):  # then they fall silent; what went wrong before is what must be told
+                self.store.release()
 
 
 def _points(grid: tuple[tuple[float, ...], tuple[float, ...]]) -> list[Rates]:

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from locant.engine.attempt import Done, attempt
+from locant.engine.attempt import Done, Files, attempt
 from locant.training.config import RunConfig
 
 TRIES = 3  # a run whose process dies is tried so often in all
@@ -23,10 +23,10 @@ MALLOC = {
 class Worker:
     """A process that computes one run at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Files | None) -> None:
         context = get_context("spawn")
         self.pipe, far = context.Pipe()
-        self.process: SpawnProcess = context.Process(target=_serve, args=(far,), daemon=True)
+        self.process: SpawnProcess = context.Process(target=_serve, args=(far, files), daemon=True)
         self.process.start()
         far.close()
         self.run: RunConfig | None = None
@@ -41,12 +41,12 @@ class Worker:
         self.pipe.close()
 
 
-def compute(runs: list[RunConfig], workers: int) -> Iterator[Done]:
+def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> Iterator[Done]:
     """Compute runs and yield each as it ends; the caller may stop at any time."""
     waiting, tries = list(reversed(runs)), {run.digest(): 0 for run in runs}
     before = {key: os.environ.get(key) for key in (*MALLOC, "OMP_NUM_THREADS")}
     os.environ.update(MALLOC, OMP_NUM_THREADS="1")  # the workers inherit them
-    crew = [Worker() for _ in range(min(workers, len(runs)))]
+    crew = [Worker(files) for _ in range(min(workers, len(runs)))]
     for key, value in before.items():
         os.environ.pop(key) if value is None else os.environ.update({key: value})
     try:
@@ -64,7 +64,7 @@ def compute(runs: list[RunConfig], workers: int) -> Iterator[Done]:
                     worker.run = None
                     yield answer
                     continue
-                crew[crew.index(worker)] = Worker()
+                crew[crew.index(worker)] = Worker(files)
                 worker.stop()
                 tries[run.digest()] += 1
                 if tries[run.digest()] < TRIES:
@@ -88,7 +88,7 @@ def _answer(worker: Worker) -> Done | None:
     return Done(worker.run, *said)
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, files: Files | None) -> None:
     """The life of a worker: runs in, outcomes out."""
     import signal
 
@@ -98,4 +98,4 @@ def _serve(pipe: Connection) -> None:
             config = pipe.recv()
         except EOFError:
             return
-        pipe.send(attempt(config))
+        pipe.send(attempt(config, files))

@@ -38,7 +38,8 @@ def compute(runs: list[RunConfig], *, address: str | None = None, gpus_per_run: 
                     said = ray.get(reference)
                 except RayError as problem:
                     first = str(problem).strip().splitlines()[0]
-                    said = ({}, [], {}, f"its worker died {TRIES} times ({type(problem).__name__}: {first})")
+                    why = f"its worker died {TRIES} times ({type(problem).__name__}: {first})"
+                    said = ({}, [], {}, why, {})
                 yield Done(run, *said)
     finally:
         for reference in waiting:

@@ -8,6 +8,7 @@ from torch.nn.functional import cross_entropy
 
 from locant.encodings.base import Encoding
 from locant.subject import FAR, Measured, Subject, show, signature
+from locant.tasks.base import Batch
 from locant.tasks.lag import Lag
 from locant.training.loop import train
 
@@ -65,20 +66,19 @@ def _losses(subject: Subject) -> dict[int, float]:
         subject.as_given(), causal=True, embed=nn.Embedding(8, dim), head=nn.Linear(dim, 8), ffn=2 * dim
     )
 
-    def loss(task: Lag, count: int, generator: torch.Generator) -> torch.Tensor:
-        tokens, target = task.sample(count, generator)
+    def loss(task: Lag, rows: Batch) -> torch.Tensor:
+        tokens, target, _ = rows
         return cross_entropy(net(tokens, subject.places(task.length)).flatten(0, 1), target.flatten())
 
     with torch.enable_grad():
         train(
             net,
-            lambda generator: loss(task, 16, generator),
+            lambda step: loss(task, task.batch(16, subject.seed, step)),
             steps=subject.effort.steps // 2,
-            seed=subject.seed,
             enough=0.02,
         )
     longer = {}
     for times in (1, 2, 4, 8):
         far = Lag(length=short * times, symbols=8, back=3)
-        longer[times] = float(loss(far, 32, subject.generator(times)))
+        longer[times] = float(loss(far, far.sample(32, subject.generator(times))))
     return longer

@@ -45,11 +45,11 @@ def _accuracy(subject: Subject, encoding: Encoding) -> float:
     apart = max(1, subject.encoding.shape.length // task.length)  # rows spread over the length it is made for
     pos = subject.at(torch.arange(task.length) * min(apart, subject.last // task.length))
 
-    def loss(generator: torch.Generator) -> torch.Tensor:
-        tokens, label = task.sample(32, generator)
+    def loss(step: int) -> torch.Tensor:
+        tokens, label, _ = task.batch(32, subject.seed, step)
         return cross_entropy(net(tokens, pos).mean(1), label)
 
     with torch.enable_grad():
-        train(net, loss, steps=subject.effort.steps, seed=subject.seed, enough=0.1)
-    tokens, label = task.sample(1000, subject.generator(9))
+        train(net, loss, steps=subject.effort.steps, enough=0.1)
+    tokens, label, _ = task.sample(1000, subject.generator(9))
     return float((net(tokens, pos).mean(1).argmax(-1) == label).float().mean())

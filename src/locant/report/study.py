@@ -78,7 +78,7 @@ def conclusion(record: StudyRecord) -> str:
     ranking = ranked(record)
     if ranking is None:
         return "No row has all its runs: nothing can be said."
-    said = verdict(ranking, tuple(record.study["controls"]))
+    said = verdict(ranking, tuple(record.study["controls"]), tuple(record.study.get("baselines", ())))
     spreads = [pair.half_width for pair in ranking.differences.values()]
     if ranking.seeds >= ENOUGH and spreads:
         first, second = (np.array(row.scores) for row in (ranking.rows[0], ranking.rows[-1]))
@@ -92,8 +92,8 @@ def heading(record: StudyRecord) -> list[str]:
     better = "higher" if facts["higher_is_better"] else "lower"
     return [
         record.study["title"],
-        f"{facts['metric']} on unseen rows, {better} is better; chance {facts['chance']:g}; "
-        f"without positions at most {facts['ceiling']:g} (exact)",
+        f"{facts['metric']} on unseen data, {better} is better; chance {facts['chance']:g}"
+        + "".join(f"; {sight} at most {value:.3g}" for sight, value in facts["ceilings"].items()),
     ]
 
 

@@ -19,6 +19,8 @@ class RowRecord:
     encoding: str
     chosen: dict[str, float]
     metrics: dict[str, list[float]] = field(default_factory=dict)
+    seeds: list[int] = field(default_factory=list)  # of the runs that ended well, in the order of their metrics
+    histories: list[list[dict[str, float]]] = field(default_factory=list)  # likewise
     cost: dict[str, float] = field(default_factory=dict)
     digests: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -36,6 +38,7 @@ class StudyRecord:
     facts: dict[str, Any]
     command: str
     rows: list[RowRecord]
+    finished: float = 0.0  # seconds since 1970
 
     @property
     def complete(self) -> dict[str, np.ndarray]:
@@ -67,6 +70,8 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
         if run.status != "done":
             row.failures.append(f"seed {run.config['seed']}: {run.error}")
             continue
+        row.seeds.append(run.config["seed"])
+        row.histories.append(run.history)
         for metric, value in run.metrics.items():
             row.metrics.setdefault(metric, []).append(value)
         for part, value in run.cost.items():
@@ -75,4 +80,5 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     for row in rows.values():
         done = len(row.digests) - len([one for one in row.failures if one.startswith("seed")])
         row.cost = {part: value / max(1, done) for part, value in row.cost.items()}
-    return StudyRecord(entry["id"], entry["study"], entry["choices"]["facts"], entry["command"], list(rows.values()))
+    told = (entry["id"], entry["study"], entry["choices"]["facts"], entry["command"])
+    return StudyRecord(*told, list(rows.values()), entry["finished"])

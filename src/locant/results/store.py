@@ -8,25 +8,15 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-STALE = 30.0  # seconds without a sign of life after which another driver's claim is void
+from locant.results.faults import cannot
+from locant.results.schema import prepare
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    digest TEXT NOT NULL, code TEXT NOT NULL, config TEXT NOT NULL, status TEXT NOT NULL,
-    metrics TEXT NOT NULL, history TEXT NOT NULL, cost TEXT NOT NULL, error TEXT NOT NULL, finished REAL NOT NULL,
-    PRIMARY KEY (digest, code)
-);
-CREATE TABLE IF NOT EXISTS studies (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, study TEXT NOT NULL, choices TEXT NOT NULL, runs TEXT NOT NULL,
-    command TEXT NOT NULL, finished REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS claims (digest TEXT, code TEXT, owner TEXT, seen REAL, PRIMARY KEY (digest, code));
-"""
+STALE = 30.0  # seconds without a sign of life after which another driver's claim is void
 
 
 @dataclass(frozen=True)
@@ -41,57 +31,61 @@ class Kept:
     history: list[dict[str, float]]
     cost: dict[str, float]
     error: str
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 class Store:
     """Runs and studies in one file. Every write is one transaction, so nothing is ever half there."""
 
+    timeout = 60.0  # seconds to wait for another program that holds the file
+
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self.owner = f"{socket.gethostname()}/{os.getpid()}"
-        try:
+        with self._told("opened", self.timeout):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._open() as base:
-                base.executescript(SCHEMA)
-        except (sqlite3.Error, OSError) as problem:
-            raise ValueError(
-                f"the store {self.path} cannot be opened: {problem}.\n"
-                "  It must be an SQLite file of locant's in a folder that can be written; give another with --store."
-            ) from None
+        with self._open("opened") as base:
+            prepare(base, self.path)
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        base = sqlite3.connect(self.path, timeout=60)
+    def _open(self, purpose: str = "read", timeout: float | None = None) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it, or nothing and a StoreError."""
+        timeout = self.timeout if timeout is None else timeout
+        with self._told(purpose, timeout), closing(sqlite3.connect(self.path, timeout=timeout)) as base, base:
+            yield base
+
+    @contextmanager
+    def _told(self, purpose: str, timeout: float) -> Iterator[None]:
+        """What SQLite and the system say, as a sentence."""
         try:
-            with base:
-                yield base
-        finally:
-            base.close()
+            yield
+        except (sqlite3.Error, OSError, json.JSONDecodeError) as problem:
+            raise cannot(self.path, purpose, problem, timeout) from None
 
     def find(self, digest: str, code: str | None) -> Kept | None:
         """A run by its settings and code; with code None the newest by any code."""
-        query = "SELECT digest, code, config, status, metrics, history, cost, error FROM runs WHERE digest = ?"
+        query = "SELECT digest, code, config, status, metrics, history, cost, error, notes FROM runs WHERE digest = ?"
         values: tuple[str, ...] = (digest,)
         if code is not None:
             query, values = query + " AND code = ?", (digest, code)
         with self._open() as base:
             row = base.execute(query + " ORDER BY finished DESC LIMIT 1", values).fetchone()
-        return None if row is None else _kept(row)
+            return None if row is None else _kept(row)
 
     def keep(self, run: Kept) -> None:
         """Write a run that has ended; a run that is kept already stays as it is."""
         texts = (json.dumps(part, sort_keys=True) for part in (run.metrics, run.history, run.cost))
         config = json.dumps(run.config, sort_keys=True)
-        with self._open() as base:
+        with self._open("written") as base:
             base.execute(
-                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (run.digest, run.code, config, run.status, *texts, run.error, time.time()),
+                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (run.digest, run.code, config, run.status, *texts, run.error, time.time(), json.dumps(run.notes)),
             )
             base.execute("DELETE FROM claims WHERE digest = ? AND code = ?", (run.digest, run.code))
 
     def forget_failures(self, digests: list[str]) -> None:
         """Failed runs are tried again when they are asked for again."""
-        with self._open() as base:
+        with self._open("written") as base:
             base.executemany(
                 "DELETE FROM runs WHERE digest = ? AND status = 'failed'", [(digest,) for digest in digests]
             )
@@ -99,20 +93,20 @@ class Store:
     def claim(self, digest: str, code: str) -> bool:
         """Take a run for this driver; False when another living driver has it."""
         now = time.time()
-        with self._open() as base:
+        with self._open("written") as base:
             base.execute("DELETE FROM claims WHERE seen < ?", (now - STALE,))
             base.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (digest, code, self.owner, now))
             (owner,) = base.execute("SELECT owner FROM claims WHERE digest = ? AND code = ?", (digest, code)).fetchone()
         return bool(owner == self.owner)
 
     def alive(self) -> None:
-        """A sign of life for all claims of this driver."""
-        with self._open() as base:
+        """A sign of life for all claims of this driver; never waits for longer than there is between two of them."""
+        with self._open("written", STALE / 6) as base:
             base.execute("UPDATE claims SET seen = ? WHERE owner = ?", (time.time(), self.owner))
 
     def release(self) -> None:
         """Give back what this driver claimed and did not finish."""
-        with self._open() as base:
+        with self._open("written", STALE / 6) as base:
             base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def keep_study(
@@ -120,7 +114,7 @@ class Store:
     ) -> None:
         """Write or renew what a study asked for and which runs answer it."""
         texts = [json.dumps(part, sort_keys=True) for part in (study, choices, runs)]
-        with self._open() as base:
+        with self._open("written") as base:
             base.execute(
                 "INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (study_id, study["name"], *texts, command, time.time()),
@@ -132,18 +126,16 @@ class Store:
             rows = base.execute(
                 "SELECT id, name, study, choices, runs, command, finished FROM studies ORDER BY finished DESC"
             ).fetchall()
-        names = ("id", "name", "study", "choices", "runs", "command", "finished")
-        return [
-            {
-                name: json.loads(value) if name in ("study", "choices", "runs") else value
-                for name, value in zip(names, row, strict=True)
-            }
-            for row in rows
-        ]
+            return [_study(row) for row in rows]
 
 
 def _kept(row: tuple[Any, ...]) -> Kept:
-    digest, code, config, status, metrics, history, cost, error = row
-    return Kept(
-        digest, code, json.loads(config), status, json.loads(metrics), json.loads(history), json.loads(cost), error
-    )
+    digest, code, config, status, metrics, history, cost, error, notes = row
+    config, metrics, history, cost, notes = map(json.loads, (config, metrics, history, cost, notes))
+    return Kept(digest, code, config, status, metrics, history, cost, error, notes)
+
+
+def _study(row: tuple[Any, ...]) -> dict[str, Any]:
+    study_id, name, study, choices, runs, command, finished = row
+    parts = {"study": json.loads(study), "choices": json.loads(choices), "runs": json.loads(runs)}
+    return {"id": study_id, "name": name, **parts, "command": command, "finished": finished}

@@ -1,22 +1,19 @@
-"""A study: what to compare, as data. Shipped ones are TOML files in `studies/`; a user's own is given by its path."""
+"""A study: what to compare, as data (results/reading.py reads it from a file)."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
-from locant.catalog import describe, names
-from locant.errors import did_you_mean
+from locant.catalog import names
 from locant.training.config import ModelConfig, Plain, RunConfig, TrainingConfig
 
-FOLDER = Path(__file__).parent.parent / "studies"
 FIRST_SEARCH_SEED = 1_000_000  # search never meets a reported seed
 CONTROLS = {
     "none": {"name": "none", "encoding": "none"},
-    "scrambled": {"name": "scrambled", "encoding": "sinusoidal", "sampler": "scramble"},
+    "scrambled": {"name": "scrambled", "encoding": "sinusoidal", "control": "scramble"},
+    "no attention": {"name": "no attention", "encoding": "none", "control": "alone"},
 }
 
 
@@ -24,9 +21,10 @@ class RowConfig(Plain):
     """One row of the table: an encoding with its options."""
 
     name: str
-    encoding: str
+    encoding: str = "none"
     options: dict[str, Any] = {}
-    sampler: Literal["", "scramble"] = ""
+    control: Literal["", "scramble", "alone"] = ""
+    baseline: str = ""
     match_scale: bool = True
 
 
@@ -39,17 +37,49 @@ class SearchConfig(Plain):
     widen: int = Field(2, ge=0)  # how often a choice on the edge may widen the grid
 
 
+class Claim(Plain):
+    """Something that was published and can be measured: a score of a row, alone or against another row's."""
+
+    claim: str
+    published: str
+    metric: str
+    row: str
+    against: str = ""  # the difference to this row; the score itself when empty
+    above: float | None = None  # holds when the interval lies above this,
+    below: float | None = None  # or below this
+
+    def bound(self) -> tuple[float, int]:
+        """The bound, and on which side of it the claim holds."""
+        return (self.above, 1) if self.above is not None else (self.below or 0.0, -1)
+
+
+class Words(Plain):
+    """What cannot be measured, said plainly at the end of a report."""
+
+    shows: str = ""
+    does_not_show: str = ""
+    would_change_it: str = ""
+
+
 class Study(Plain):
     """Everything a comparison needs to know."""
 
     name: str
     title: str
     question: str = ""
+    flaws: list[str] = []  # of a published protocol that is followed to the letter
     task: str
     task_options: dict[str, Any] = {}
     encodings: list[RowConfig]
-    controls: list[Literal["none", "scrambled"]] = ["none", "scrambled"]
-    seeds: int = Field(10, ge=1)
+    controls: list[Literal["none", "scrambled", "no attention"]] = ["none", "scrambled"]
+    baselines: list[str] = []
+    seeds: int | list[int] = 10  # how many, or which
+    details: list[str] = []  # further metrics that the report shows, in a second table
+    published: dict[str, dict[str, float]] = {}  # row → metric → value, to stand beside ours
+    claims: list[Claim] = []
+    words: Words = Words()
+    keep_files: bool = False  # weights, history and scores of every run as files beside the store
+    device: str = "cpu"
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
     search: SearchConfig | None = None
@@ -59,6 +89,16 @@ class Study(Plain):
     def _none_at_all(cls, value: Any) -> Any:
         """`search = false` leaves it out."""
         return None if value is False else value
+
+    @field_validator("seeds")
+    @classmethod
+    def _some(cls, value: int | list[int]) -> int | list[int]:
+        listed = range(value) if isinstance(value, int) else value
+        if not listed or min(listed) < 0 or max(listed) >= FIRST_SEARCH_SEED or len(set(listed)) < len(listed):
+            raise ValueError(
+                f"give how many (at least 1), or a list of different numbers from 0 to {FIRST_SEARCH_SEED - 1}"
+            )
+        return value
 
     @field_validator("encodings", mode="before")
     @classmethod
@@ -72,8 +112,13 @@ class Study(Plain):
 
     def rows(self) -> list[RowConfig]:
         """Every row of the table, controls first, each name once."""
-        listed = [RowConfig(**CONTROLS[name]) for name in self.controls] + self.encodings
+        listed = [RowConfig.model_validate(CONTROLS[name]) for name in self.controls] + self.encodings
+        listed += [RowConfig(name=name, baseline=name) for name in self.baselines]
         return list({row.name: row for row in listed}.values())
+
+    def seed_list(self) -> list[int]:
+        """The seeds that are reported."""
+        return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
     def run(self, row: RowConfig, seed: int, rate: float = 1.0, positional_rate: float = 1.0) -> RunConfig:
         """One run of a row, at multiples of the study's rates."""
@@ -83,78 +128,16 @@ class Study(Plain):
                 "positional_rate": self.training.positional_rate * positional_rate,
             }
         )
-        fields = row.model_dump()
         return RunConfig(
-            task=self.task, task_options=self.task_options, seed=seed, model=self.model, training=training, **fields
+            task=self.task,
+            task_options=self.task_options,
+            seed=seed,
+            model=self.model,
+            training=training,
+            device=self.device,
+            **row.model_dump(),
         )
 
 
 def _row_name(encoding: str) -> str:
     return encoding.rpartition(":")[2] if ".py:" in encoding else encoding
-
-
-def study_names() -> list[str]:
-    """The studies that come with locant.
-
-    >>> study_names()
-    ['order']
-    """
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
-
-
-def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None = None) -> Study:
-    """A study by name or path; `changes` are dotted fields with new values, such as {"training.steps": 100}.
-
-    >>> read_study("order", changes={"seeds": 3}).seeds
-    3
-    """
-    path = Path(name).expanduser() if name.endswith(".toml") else FOLDER / f"{name}.toml"
-    if not path.is_file():
-        known = ", ".join(study_names())
-        raise ValueError(
-            f"no study is called {name!r}.{did_you_mean(name, study_names())}\n  Known: {known}; or give a path.toml"
-        )
-    try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ValueError(f"{path.name} is not a TOML file that can be read: {problem}") from None
-    shortcuts = fields.pop("quick", {})
-    for field, value in {**(shortcuts if quick else {}), **(changes or {})}.items():
-        _set(fields, field, value)
-    fields = {"name": path.stem, **fields}
-    try:
-        study = Study(**fields)
-    except ValidationError as problem:
-        raise ValueError(_told(path.name, problem)) from None
-    for row in study.rows():
-        describe(row.encoding)  # a wrong name is told before anything trains
-    return study
-
-
-def _set(fields: dict[str, Any], dotted: str, value: Any) -> None:
-    *path, last = dotted.split(".")
-    inner = fields
-    for part in path:
-        inner = inner.setdefault(part, {})
-        if not isinstance(inner, dict):
-            raise ValueError(f"{dotted!r} goes through {part!r}, which holds no fields.")
-    inner[last] = value
-
-
-def _told(file: str, problem: ValidationError) -> str:
-    """What is wrong, field by field, and what is allowed."""
-    lines = [f"the study {file} does not say what is needed:"]
-    for error in problem.errors():
-        where = ".".join(str(part) for part in error["loc"])
-        lines.append(f"  {where}: {error['msg']}. Got {error['input']!r}.")
-        if error["type"] == "extra_forbidden":
-            lines.append(f"    Allowed there: {', '.join(_allowed(error['loc']))}")
-    return "\n".join(lines)
-
-
-def _allowed(location: tuple[Any, ...]) -> list[str]:
-    homes: dict[str, type[Plain]] = {"model": ModelConfig, "training": TrainingConfig, "search": SearchConfig}
-    home = (
-        RowConfig if location[0] == "encodings" else homes.get(str(location[0]), Study) if len(location) > 1 else Study
-    )
-    return list(home.model_fields)

@@ -10,10 +10,13 @@ from locant.statistics.ranking import Ranking, Row
 FEWEST, ENOUGH = 6, 10
 
 
-def verdict(ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled")) -> str:
+def verdict(
+    ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled"), baselines: tuple[str, ...] = ()
+) -> str:
     """Sentences that say no more than the runs allow.
 
-    controls  rows that only show what is not positional; they are never called best
+    controls   rows that only show what is not positional; they are never called best
+    baselines  plain methods; when one is as good as the best encoding, that is said
 
     >>> from locant.statistics.ranking import rank
     >>> verdict(rank({"rotary": np.full(4, 0.9), "none": np.full(4, 0.5)}))
@@ -24,13 +27,14 @@ def verdict(ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled"))
             f"No claim is possible with {ranking.seeds} seeds: a paired test on fewer than {FEWEST} can never reach "
             f"p < .05. Run at least {ENOUGH}."
         )
-    rivals = [row for row in ranking.rows if row.name not in controls]
+    rivals = [row for row in ranking.rows if row.name not in (*controls, *baselines)]
     if not rivals:
-        return "There is nothing to compare: only controls were run."
+        return "There is nothing to compare: no encoding has all its runs."
     best = [row for row in rivals if _tied(row, rivals[0])]
     sentences = [_against_controls(ranking, best[0], controls), _best(ranking, best), _next(ranking, rivals, best)]
     if len(best) > 1:
         sentences.append(_what_it_takes(ranking, best))
+    sentences.append(_against_baselines(ranking, best[0], baselines))
     if ranking.seeds < ENOUGH:
         sentences.append(f"With {ranking.seeds} seeds this is a hint; a claim needs {ENOUGH}.")
     return " ".join(sentence for sentence in sentences if sentence)
@@ -54,6 +58,21 @@ def _against_controls(ranking: Ranking, best: Row, controls: tuple[str, ...]) ->
                 f"by {short(abs(apart.mean))} ± {short(apart.half_width)}."
             )
     return ""
+
+
+def _against_baselines(ranking: Ranking, best: Row, baselines: tuple[str, ...]) -> str:
+    """The plain methods that are ahead of the best encoding, or level with it."""
+    sentences = []
+    for row in ranking.rows:
+        if row.name not in baselines:
+            continue
+        apart, p = ranking.apart(row.name, best.name)
+        if _tied(row, best):
+            sentences.append(f"The plain method {row.name} cannot be told from {best.name} (p = {short(p)}).")
+        elif ranking.rows.index(row) < ranking.rows.index(best):
+            gap = f"{short(abs(apart.mean))} ± {short(apart.half_width)}"
+            sentences.append(f"The plain method {row.name} is better than every encoding, by at least {gap}.")
+    return " ".join(sentences)
 
 
 def _best(ranking: Ranking, best: list[Row]) -> str:

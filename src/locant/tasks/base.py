@@ -1,8 +1,9 @@
-"""What every task offers: examples drawn from a seed, a loss, a score, and what a model without positions can reach."""
+"""What every task offers: training batches, scores on unseen data, plain baselines, and what no positions can reach."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -11,36 +12,76 @@ import torch
 from torch import Tensor
 
 from locant.errors import did_you_mean
+from locant.seeds import stable_seed
+
+Scores = dict[str, float]
 
 
 class Batch(NamedTuple):
-    """Inputs (B,T) or (B,T,features) and what is asked of them."""
+    """Inputs (B,T) or (B,T,features), what is asked of them, and which tokens are real (B,T), all by default."""
 
     inputs: Tensor
     target: Tensor
+    real: Tensor | None = None
+
+
+class Tested(NamedTuple):
+    """Scores on test data, and the columns of a table, one entry for each thing that was judged, for people to open."""
+
+    scores: Scores
+    columns: dict[str, list[Any]]
+
+
+Predict = Callable[[Tensor, Tensor | None], Tensor]  # a trained model: inputs and which tokens are real → outputs
 
 
 class Task(Protocol):
-    """A question put to a model. A task knows no encoding and no model."""
+    """A question put to a model. A task knows no encoding and no model; all its data come from a seed."""
 
-    length: int  # tokens in a row
-    symbols: int  # how many different tokens
+    length: int  # tokens in a training row
+    reach: int  # tokens in the longest row that is ever asked
+    symbols: int  # how many different tokens; 0 when inputs are numbers
+    features: int  # numbers in an input, when inputs are numbers
     outputs: int  # how many numbers a model gives
     pool: bool  # one answer a row (True) or one a token (False)
     causal: bool
     metric: str  # the score that decides
     higher_is_better: bool
-    ceiling: float  # the best that a model without positions can reach
     chance: float
+    threshold: float  # the score at which the task counts as learnt
+    baselines: tuple[str, ...]  # plain methods that a table must be compared with
 
-    def sample(self, count: int, generator: torch.Generator) -> Batch:
-        """So many rows, all from the generator."""
+    def ceilings(self) -> Scores:
+        """The best possible scores by what a model can see; "without positions" among them where it is known."""
+
+    def batch(self, count: int, seed: int, step: int) -> Batch:
+        """The training batch of a step."""
 
     def loss(self, output: Tensor, target: Tensor) -> Tensor:
         """What training lowers."""
 
-    def score(self, output: Tensor, target: Tensor) -> dict[str, float]:
-        """The metrics of outputs, `metric` among them."""
+    def validate(self, predict: Predict, count: int, seed: int) -> Scores:
+        """`metric` and others on data that are used to choose."""
+
+    def test(self, predict: Predict, count: int, seed: int) -> Tested:
+        """`metric` and others on data that are used once."""
+
+    def baseline(self, name: str, count: int, seed: int) -> Scores:
+        """The same scores of a plain method on the same test data."""
+
+    def example(self, seed: int) -> Batch:
+        """A few test rows for pictures."""
+
+
+def generator(purpose: str, *numbers: int) -> torch.Generator:
+    """Random numbers for one purpose."""
+    return torch.Generator().manual_seed(stable_seed(purpose, *numbers))
+
+
+def facts(task: Task) -> dict[str, Any]:
+    """What a report needs to know of a task."""
+    names = ("metric", "higher_is_better", "chance", "threshold", "length")
+    return {**{name: getattr(task, name) for name in names}, "ceilings": task.ceilings()}
 
 
 def task_names() -> list[str]:
@@ -49,7 +90,13 @@ def task_names() -> list[str]:
     >>> "order" in task_names()
     True
     """
-    return sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in ("__init__", "base"))
+    own = (path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(name.replace("_", "-") for name in own if name != "base")
+
+
+def task_file(name: str) -> Path:
+    """Where a task is written down."""
+    return Path(__file__).parent / f"{name.replace('-', '_')}.py"
 
 
 def make_task(name: str, **options: Any) -> Task:
@@ -62,11 +109,12 @@ def make_task(name: str, **options: Any) -> Task:
         raise ValueError(
             f"no task is called {name!r}.{did_you_mean(name, task_names())}\n  Known: {', '.join(task_names())}"
         )
-    cls = getattr(importlib.import_module(f"locant.tasks.{name}"), name.title().replace("-", ""))
+    module = importlib.import_module(f"locant.tasks.{task_file(name).stem}")
+    cls = getattr(module, name.title().replace("-", ""))
     allowed = [field.name for field in fields(cls)]
     for option in options:
         if option not in allowed:
             raise ValueError(
                 f"the task {name} has no option {option!r}.{did_you_mean(option, allowed)}\n  Its options: {', '.join(allowed)}"
             )
-    return cls(**options)
+    return cls(**{option: tuple(v) if isinstance(v, list) else v for option, v in options.items()})

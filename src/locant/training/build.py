@@ -10,34 +10,73 @@ from torch import Tensor, nn
 from locant.catalog import make
 from locant.claims import CLAIMS
 from locant.encodings.base import Encoding, overrides
-from locant.model import Transformer
+from locant.model import Looked, Transformer
 from locant.positions import consecutive
+from locant.seeds import stable_seed
 from locant.tasks.base import Task
-from locant.training.config import RunConfig, stable_seed
+from locant.training.config import ModelConfig, RunConfig
 
 
-class Classifier(nn.Module):
-    """A transformer over tokens with one answer a row (the mean over tokens), or one a token."""
+class StudyModel(nn.Module):
+    """A transformer over tokens or numbers, with one answer a row (the mean over its real tokens) or one a token."""
 
     def __init__(self, run: RunConfig, task: Task, encoding: Encoding) -> None:
         super().__init__()
-        shape, model = run.model, run.model
+        settings = run.model
         self.pool = task.pool
         self.body = Transformer(
             encoding,
-            layers=model.layers,
-            embed=nn.Embedding(task.symbols, shape.dim),  # tokens have a size (root mean square) of 1
+            layers=settings.layers,
+            embed=_entrance(task, settings),
             causal=task.causal,
-            norm=model.norm,
-            ffn=model.ffn,
-            activation=model.activation,
-            dropout=model.dropout,
+            norm=settings.norm,
+            ffn=settings.ffn,
+            activation=settings.activation,
+            projection_bias=settings.projection_bias,
+            dropout=settings.dropout,
+            dropout_from=settings.dropout_from,
         )
-        self.head = nn.Linear(shape.dim, task.outputs)
+        self.head = _head(task, settings, self.body.dropout)
 
-    def forward(self, tokens: Tensor, pos: Tensor) -> Tensor:
-        hidden = self.body(tokens, pos)
-        return self.head(hidden.mean(1) if self.pool else hidden)
+    def forward(self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None) -> Tensor:
+        """inputs (B,T) or (B,T,features) at pos; real (B,T) says which tokens count, see (T,T) who sees whom."""
+        hidden = self.body(inputs, pos, mask=_mask(real, see))  # (B, T, D)
+        return self.head(_mean(hidden, real) if self.pool else hidden)
+
+    def look(self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None) -> Looked:
+        """The hidden vectors, and the attention weights (B,H,T,T) of every layer."""
+        return self.body.look(inputs, pos, mask=_mask(real, see))
+
+
+def _mask(real: Tensor | None, see: Tensor | None) -> Tensor | None:
+    if real is None:
+        return see
+    return real[:, None, None, :] if see is None else real[:, None, None, :] & see
+
+
+def _mean(hidden: Tensor, real: Tensor | None) -> Tensor:
+    """The mean over tokens that are real, (B,T,D) → (B,D)."""
+    if real is None:
+        return hidden.mean(1)
+    weight = real.to(hidden.dtype)[..., None]
+    return (hidden * weight).sum(1) / weight.sum(1).clamp(min=1)
+
+
+def _entrance(task: Task, settings: ModelConfig) -> nn.Module:
+    if not task.symbols:
+        return nn.Linear(task.features, settings.dim)
+    tokens = nn.Embedding(task.symbols, settings.dim)
+    nn.init.normal_(tokens.weight, std=settings.token_size)
+    return tokens
+
+
+def _head(task: Task, settings: ModelConfig, drop: nn.Dropout) -> nn.Module:
+    if not settings.head:
+        return nn.Linear(settings.dim, task.outputs)
+    wide = settings.head
+    return nn.Sequential(
+        nn.LayerNorm(settings.dim), nn.Linear(settings.dim, wide), nn.GELU(), drop, nn.Linear(wide, task.outputs)
+    )
 
 
 class Scaled(Encoding):
@@ -54,15 +93,15 @@ class Scaled(Encoding):
         return x + self.factor * (self.inner.embed(torch.zeros_like(x), pos))
 
 
-def build(run: RunConfig, task: Task) -> Classifier:
+def build(run: RunConfig, task: Task) -> StudyModel:
     """The model of a run. What is shared starts the same for every encoding of a seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stable_seed("encoding", run.seed))
-        encoding = make(run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.length, **run.options)
+        encoding = make(run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options)
         if run.match_scale:
             encoding = matched(encoding, task.length)
         torch.manual_seed(stable_seed("weights", run.seed))
-        return Classifier(run, task, encoding)
+        return StudyModel(run, task, encoding)
 
 
 def matched(encoding: Encoding, length: int) -> Encoding:
@@ -76,7 +115,7 @@ def matched(encoding: Encoding, length: int) -> Encoding:
     return encoding if size == 0 else Scaled(encoding, 1 / size)
 
 
-def positional_factor(model: Classifier) -> float:
+def positional_factor(model: StudyModel) -> float:
     """By how much the encoding's addition is multiplied: its learning rate is divided by it."""
     encoding = model.body.encodings[0]
     return encoding.factor if isinstance(encoding, Scaled) else 1.0

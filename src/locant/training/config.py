@@ -14,7 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from locant.catalog import describe
 
 ROOT = Path(__file__).parent.parent
-SHARED = ("attention", "blocked", "model", "placing", "self_attention", "shapes")  # what every run uses
+SHARED = (
+    "attention",
+    "blocked",
+    "dropout",
+    "model",
+    "placing",
+    "seeds",
+    "self_attention",
+    "shapes",
+)  # what every run uses
 
 
 class Plain(BaseModel):
@@ -32,7 +41,11 @@ class ModelConfig(Plain):
     ffn: int = Field(128, ge=1)
     norm: Literal["pre", "post"] = "pre"
     activation: Literal["gelu", "relu"] = "gelu"
+    projection_bias: bool = True
+    token_size: float = Field(1.0, gt=0)  # standard deviation of token vectors at the start
+    head: int = Field(0, ge=0)  # hidden width of the head; 0 is one linear layer
     dropout: float = Field(0.0, ge=0, lt=1)
+    dropout_from: Literal["fresh", "pool"] = "fresh"  # exact, or quick
 
 
 class TrainingConfig(Plain):
@@ -44,12 +57,14 @@ class TrainingConfig(Plain):
     positional_rate: float = Field(1.0, gt=0)  # times `rate`, for what the encoding learns
     weight_decay: float = Field(0.01, ge=0)
     beta2: float = Field(0.98, gt=0, lt=1)
-    warm_up: int = Field(50, ge=1)
+    warm_up: int = Field(50, ge=0)
     schedule: Literal["constant", "cosine"] = "constant"
+    final: float = Field(0.1, ge=0, le=1)  # share of the rate at the end of a cosine
+    pace_every: int = Field(1, ge=1)  # steps between changes of the rate
     clip: float = Field(1.0, gt=0)
     validate_every: int = Field(50, ge=1)
-    validation: int = Field(500, ge=1)  # rows
-    test: int = Field(2000, ge=1)  # rows
+    validation: int = Field(500, ge=1)  # rows, or series
+    test: int = Field(2000, ge=1)  # rows, or series
 
 
 class RunConfig(Plain):
@@ -60,9 +75,11 @@ class RunConfig(Plain):
     name: str  # of the row that it belongs to
     encoding: str
     options: dict[str, Any] = {}
-    sampler: Literal["", "scramble"] = ""  # "scramble" destroys order: a control
+    control: Literal["", "scramble", "alone"] = ""  # order destroyed; or every token sees itself only
+    baseline: str = ""  # a plain method of the task instead of a model
     match_scale: bool = True  # what is added to the input gets the size of the tokens
     seed: int
+    device: str = "cpu"
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
 
@@ -72,9 +89,14 @@ class RunConfig(Plain):
 
     def code(self) -> str:
         """A name for the code that would run them: a change in it makes old runs strangers."""
-        files = [ROOT / f"{stem}.py" for stem in SHARED]
-        files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
-        files += [ROOT / "encodings" / "base.py", ROOT / "tasks" / f"{self.task}.py", describe(self.encoding).path]
+        files = [ROOT / "tasks" / f"{self.task.replace('-', '_')}.py", *sorted(ROOT.glob("tasks/_*.py"))]
+        files += sorted(ROOT.glob("metrics/*.py"))
+        if self.baseline:
+            files += sorted(ROOT.glob("baselines/*.py"))
+        else:
+            files += [ROOT / f"{stem}.py" for stem in SHARED]
+            files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
+            files += [ROOT / "encodings" / "base.py", describe(self.encoding).path]
         return _short("".join(_text(path, path.stat().st_mtime_ns) for path in files) + version("torch"))
 
 
@@ -85,8 +107,3 @@ def _text(path: Path, _changed: int) -> str:
 
 def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def stable_seed(purpose: str, seed: int) -> int:
-    """A seed for one purpose, so that data, weights and controls do not share random numbers."""
-    return int.from_bytes(hashlib.sha256(f"{purpose}/{seed}".encode()).digest()[:7], "big")

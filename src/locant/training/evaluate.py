@@ -4,122 +4,181 @@ from __future__ import annotations
 
 import copy
 import resource
+import sys
 import time
-from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from locant.tasks.base import Batch, Task, make_task
-from locant.training.build import Classifier, build, positional_factor
-from locant.training.config import RunConfig, stable_seed
+from locant.seeds import stable_seed
+from locant.tasks.base import Task, make_task
+from locant.training.build import StudyModel, build, positional_factor
+from locant.training.checkpoint import flat_optimiser, part, read_tensors, restore_optimiser, write_tensors
+from locant.training.config import RunConfig
+from locant.training.files import Outcome, keep_files
 from locant.training.loop import train
+from locant.training.notes import notes
+from locant.training.places import Places
 
 CHUNK = 500  # rows at once in evaluation
+REST = 20.0  # seconds between checkpoints
 
 
-@dataclass
-class Outcome:
-    """What one run leaves."""
+def execute(run: RunConfig, folder: Path | None = None, *, keep: bool = False, rest: float = REST) -> Outcome:
+    """Train and test one run. Deterministic: the same settings give the same metrics, bit for bit.
 
-    metrics: dict[str, float]
-    history: list[dict[str, float]]
-    cost: dict[str, float]
-    notes: dict[str, Any] = field(default_factory=dict)
-
-
-class Places:
-    """Positions for batches: consecutive, or scrambled by a generator of their own so that data stay paired."""
-
-    def __init__(self, run: RunConfig, purpose: str) -> None:
-        self.scramble = run.sampler == "scramble"
-        self.generator = torch.Generator().manual_seed(stable_seed(f"scramble/{purpose}", run.seed))
-
-    def __call__(self, inputs: Tensor) -> Tensor:
-        rows, length = inputs.shape[:2]
-        if not self.scramble:
-            return torch.arange(length)
-        return torch.rand(rows, length, generator=self.generator).argsort(-1)
-
-
-def execute(run: RunConfig) -> Outcome:
-    """Train and test one run. Deterministic: the same settings give the same metrics, bit for bit."""
+    folder  where a long run leaves a checkpoint every `rest` seconds, from which it goes on; gone when it has ended
+    keep    leave files there for people: settings, history, metrics, what was judged, best and last weights
+    """
     torch.set_num_threads(1)
     task = make_task(run.task, **run.task_options)
-    model = build(run, task)
-    settings = run.training
-    held = task.sample(settings.validation, _generator("validation", run.seed))
-    best: dict[str, Any] = {"value": None, "weights": None, "step": 0, "seconds": 0.0}
-    history: list[dict[str, float]] = []
-    places = Places(run, "train")
+    if run.baseline:
+        return Outcome(task.baseline(run.baseline, run.training.test, run.seed))
+    with torch.random.fork_rng(devices=[]):
+        return Running(run, task, folder, keep, rest).finish()
 
-    def loss(generator: torch.Generator) -> Tensor:
-        rows = task.sample(settings.batch, generator)
-        return task.loss(model(rows.inputs, places(rows.inputs)), rows.target)
 
-    def after(step: int, last: float) -> None:
+class Running:
+    """A run in progress."""
+
+    def __init__(self, run: RunConfig, task: Task, folder: Path | None, keep: bool, rest: float) -> None:
+        self.run, self.task, self.folder, self.keep, self.rest = run, task, folder, keep, rest
+        self.model = build(run, task).to(run.device)
+        self.step, self.seconds = 0, 0.0  # of training alone
+        self.history: list[dict[str, float]] = []
+        self.best: dict[str, Any] = {"value": None, "step": 0}
+        self.weights: dict[str, Tensor] = {}  # of the best step
+        self.optimiser: dict[str, Tensor] | None = None
+        self._go_on()
+
+    @property
+    def path(self) -> Path:
+        """The checkpoint."""
+        assert self.folder is not None
+        return self.folder / "resume.safetensors"
+
+    def finish(self) -> Outcome:
+        settings = self.run.training
+        self.clock = self.saved = time.perf_counter()
+        train(
+            self.model,
+            self.loss,
+            steps=settings.steps,
+            rate=settings.rate,
+            warm_up=settings.warm_up,
+            clip=settings.clip,
+            schedule=settings.schedule,
+            final=settings.final,
+            pace_every=settings.pace_every,
+            beta2=settings.beta2,
+            groups=self._groups(),
+            start=self.step,
+            resume=None if self.optimiser is None else partial(restore_optimiser, tensors=self.optimiser),
+            after=self.after,
+        )
+        last = copy.deepcopy(self.model.state_dict())
+        self.model.load_state_dict(self.weights)
+        tested = self.task.test(Predict(self.model, self.run, "test"), settings.test, self.run.seed)
+        chosen = next(entry for entry in self.history if entry["step"] == self.best["step"])
+        metrics = {**tested.scores, "validation": chosen[self.task.metric], "best_step": float(self.best["step"])}
+        outcome = Outcome(metrics, self.history, self._cost(), notes(self.model, self.run, self.task))
+        if self.folder is not None:
+            if self.keep:
+                keep_files(self.folder, self.run, outcome, tested.columns, best=self.weights, last=last)
+            self.path.unlink(missing_ok=True)
+        return outcome
+
+    def loss(self, step: int) -> Tensor:
+        run = self.run
+        torch.manual_seed(stable_seed("dropout", run.seed, step))
+        rows = self.task.batch(run.training.batch, run.seed, step)
+        place = Places(run, "train", step)(rows.inputs, rows.real)
+        inputs, target, real, pos, see = _to(run.device, rows.inputs, rows.target, rows.real, *place)
+        return self.task.loss(self.model(inputs, pos, real, see), target)
+
+    def after(self, step: int, last: float, optimiser: torch.optim.Optimizer) -> None:
+        settings = self.run.training
         if step % settings.validate_every and step != settings.steps:
             return
-        begun = time.perf_counter()
-        scores = _scores(model, task, held, Places(run, "validation"))
-        model.train()
-        history.append({"step": step, "train_loss": last, **scores})
-        value = scores[task.metric] if task.higher_is_better else -scores[task.metric]
-        if best["value"] is None or value > best["value"]:
-            best.update(value=value, weights=copy.deepcopy(model.state_dict()), step=step)
-        best["seconds"] += time.perf_counter() - begun
+        self.seconds += time.perf_counter() - self.clock
+        predict = Predict(self.model, self.run, "validation")
+        scores = self.task.validate(predict, settings.validation, self.run.seed)
+        self.model.train()
+        self.history.append({"step": step, "train_loss": last, **scores})
+        value = scores[self.task.metric] if self.task.higher_is_better else -scores[self.task.metric]
+        if self.best["value"] is None or value > self.best["value"]:
+            self.best = {"value": value, "step": step}
+            self.weights = copy.deepcopy(self.model.state_dict())
+        if self.folder is not None and time.perf_counter() - self.saved >= self.rest and step != settings.steps:
+            self._save(step, optimiser)
+        self.clock = time.perf_counter()
 
-    start = time.perf_counter()
-    train(
-        model,
-        loss,
-        steps=settings.steps,
-        rate=settings.rate,
-        seed=stable_seed("data", run.seed),
-        warm_up=settings.warm_up,
-        clip=settings.clip,
-        schedule=settings.schedule,
-        beta2=settings.beta2,
-        groups=_groups(model, run),
-        after=after,
-    )
-    seconds = time.perf_counter() - start - best["seconds"]  # training alone
-    model.load_state_dict(best["weights"])
-    test = _scores(model, task, task.sample(settings.test, _generator("test", run.seed)), Places(run, "test"))
-    chosen = next(entry for entry in history if entry["step"] == best["step"])
-    metrics = {**test, "validation": chosen[task.metric], "best_step": float(best["step"])}
-    return Outcome(metrics, history, _cost(model, seconds / settings.steps))
+    def _save(self, step: int, optimiser: torch.optim.Optimizer) -> None:
+        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        tensors |= {f"best/{name}": value for name, value in self.weights.items()} | flat_optimiser(optimiser)
+        facts = {"step": step, "history": self.history, "best": self.best, "seconds": self.seconds}
+        write_tensors(self.path, tensors, {**facts, "run": self.run.digest(), "code": self.run.code()})
+        self.saved = time.perf_counter()
 
+    def _go_on(self) -> None:
+        """From the checkpoint, when there is one of this run; a damaged one is told and left out."""
+        if self.folder is None or not self.path.exists():
+            return
+        try:
+            tensors, facts = read_tensors(self.path)
+        except ValueError as problem:
+            print(f"locant: {problem} The run starts again from its first step.", file=sys.stderr)
+            return
+        if (facts["run"], facts["code"]) != (self.run.digest(), self.run.code()):
+            return
+        self.model.load_state_dict(part(tensors, "model/"))
+        self.weights, self.optimiser = part(tensors, "best/"), tensors
+        self.step, self.seconds = facts["step"], facts["seconds"]
+        self.history, self.best = facts["history"], facts["best"]
 
-def _scores(model: Classifier, task: Task, rows: Batch, places: Places) -> dict[str, float]:
-    model.eval()
-    with torch.no_grad():
-        parts = [model(part, places(part)) for part in rows.inputs.split(CHUNK)]
-    return task.score(torch.cat(parts), rows.target)
+    def _groups(self) -> list[dict[str, Any]]:
+        """The encoding's own tensors with their own rate and no decay; all others with the run's."""
+        settings = self.run.training
+        positional = {id(p) for p in self.model.body.encodings.parameters()}
+        shared = [p for p in self.model.parameters() if id(p) not in positional]
+        own = [p for p in self.model.parameters() if id(p) in positional]
+        groups: list[dict[str, Any]] = [{"params": shared, "lr": settings.rate, "weight_decay": settings.weight_decay}]
+        if own:
+            rate = settings.rate * settings.positional_rate / positional_factor(self.model)
+            groups.append({"params": own, "lr": rate, "weight_decay": 0.0})
+        return groups
 
-
-def _groups(model: Classifier, run: RunConfig) -> list[dict[str, Any]]:
-    """The encoding's own tensors with their own rate and no decay; all others with the run's."""
-    settings = run.training
-    positional = {id(p) for p in model.body.encodings.parameters()}
-    shared = [p for p in model.parameters() if id(p) not in positional]
-    own = [p for p in model.parameters() if id(p) in positional]
-    groups: list[dict[str, Any]] = [{"params": shared, "lr": settings.rate, "weight_decay": settings.weight_decay}]
-    if own:
-        rate = settings.rate * settings.positional_rate / positional_factor(model)
-        groups.append({"params": own, "lr": rate, "weight_decay": 0.0})
-    return groups
-
-
-def _cost(model: Classifier, seconds_a_step: float) -> dict[str, float]:
-    return {
-        "parameters": float(sum(p.numel() for p in model.parameters())),
-        "positional_parameters": float(sum(p.numel() for p in model.body.encodings.parameters())),
-        "seconds_a_step": seconds_a_step,
-        "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    def _cost(self) -> dict[str, float]:
+        model = self.model
+        return {
+            "parameters": float(sum(p.numel() for p in model.parameters())),
+            "positional_parameters": float(sum(p.numel() for p in model.body.encodings.parameters())),
+            "seconds_a_step": self.seconds / self.run.training.steps,
+            "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
 
 
-def _generator(purpose: str, seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(stable_seed(purpose, seed))
+class Predict:
+    """A model as tasks see it: inputs in, outputs out, in parts, without gradients."""
+
+    def __init__(self, model: StudyModel, run: RunConfig, purpose: str) -> None:
+        self.model, self.device, self.places = model, run.device, Places(run, purpose)
+
+    def __call__(self, inputs: Tensor, real: Tensor | None = None) -> Tensor:
+        self.model.eval()
+        parts = []
+        with torch.no_grad():
+            for start in range(0, len(inputs), CHUNK):
+                some = inputs[start : start + CHUNK]
+                which = None if real is None else real[start : start + CHUNK]
+                place = self.places(some, which)
+                moved = _to(self.device, some, place.pos, which, place.see)
+                parts.append(self.model(*moved).cpu())
+        return torch.cat(parts)
+
+
+def _to(device: str, *tensors: Tensor | None) -> tuple[Any, ...]:
+    return tuple(None if one is None else one.to(device) for one in tensors)

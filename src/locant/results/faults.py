@@ -1,0 +1,50 @@
+"""What to tell when the store cannot be used: what happened, what is still there, what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+WAYS_OUT = {  # by SQLite's primary result code
+    sqlite3.SQLITE_FULL: "make room on the disk",
+    sqlite3.SQLITE_IOERR: "see that the disk has room and answers",
+    sqlite3.SQLITE_BUSY: "wait for the program that holds it, or end that",
+    sqlite3.SQLITE_READONLY: "make it writable",
+}
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+DAMAGED = "It is damaged or no store of locant's, and was left as it is. Put a copy in its place, or give another with --store."
+ALLOWED = "It must be an SQLite file of locant's in a folder that can be written; give another with --store."
+
+
+class StoreError(ValueError):
+    """The store cannot be used, told in a sentence."""
+
+
+def cannot(path: Path, purpose: str, problem: Exception, timeout: float) -> StoreError:
+    """The error to raise when the store cannot be "opened", "read" or "written".
+
+    >>> print(cannot(Path("runs.sqlite"), "read", OSError("the cable is out"), 60))
+    the store runs.sqlite cannot be read: the cable is out.
+      It must be an SQLite file of locant's in a folder that can be written; give another with --store.
+    """
+    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF  # the primary code is the lowest byte
+    waited = f" by another program for more than {timeout:g} s" if code == sqlite3.SQLITE_BUSY else ""
+    return StoreError(f"the store {path} cannot be {purpose}: {problem}{waited}.\n  {_advice(code, purpose, problem)}")
+
+
+def _advice(code: int, purpose: str, problem: Exception) -> str:
+    if code in DAMAGE or isinstance(problem, ValueError):  # no SQLite, or text in it that is no JSON
+        return DAMAGED
+    if code not in WAYS_OUT:
+        return ALLOWED
+    if purpose == "written":
+        return f"Every run kept before is intact: {WAYS_OUT[code]}, and the same command goes on from there."
+    return f"Nothing was changed: {WAYS_OUT[code]}, and give the same command again."
+
+
+def stranger(path: Path, tables: list[str]) -> StoreError:
+    """The error to raise when a database is not locant's."""
+    return StoreError(
+        f"the store {path} cannot be opened: it is a database of another program, or of another version of locant.\n"
+        f"  It was left as it is. Its tables: {', '.join(tables)}. Give another with --store."
+    )

@@ -1,0 +1,135 @@
+"""Studies from files: shipped ones are TOML in `studies/`; a user's own is given by its path."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from locant.catalog import describe
+from locant.errors import did_you_mean
+from locant.results.study import Claim, RowConfig, SearchConfig, Study, Words
+from locant.training.config import ModelConfig, Plain, TrainingConfig
+
+FOLDER = Path(__file__).parent.parent / "studies"
+
+
+def study_names() -> list[str]:
+    """The studies that come with locant.
+
+    >>> "order" in study_names()
+    True
+    """
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def read_studies(
+    name: str, *, quick: bool = False, design: str | None = None, changes: dict[str, Any] | None = None
+) -> list[Study]:
+    """The studies behind a name: one, or several when its file lists `parts`, or variations of one (`designs`).
+
+    >>> [study.name for study in read_studies("order")]
+    ['order']
+    """
+    fields, stem = _fields(name)
+    if "parts" in fields:
+        if design is not None:
+            raise ValueError(f"the study {stem} has no designs: it consists of {', '.join(fields['parts'])}.")
+        return [read_study(part, quick=quick, changes=changes) for part in fields["parts"]]
+    if design is None:
+        return [read_study(name, quick=quick, changes=changes)]
+    designs = fields.get("designs", {})
+    if design not in designs:
+        known = ", ".join(designs) or "none"
+        raise ValueError(
+            f"the study {stem} has no design {design!r}.{did_you_mean(design, list(designs))}\n  Its designs: {known}"
+        )
+    return [
+        read_study(name, quick=quick, changes={"name": f"{stem}-{part}", **other, **(changes or {})})
+        for part, other in designs[design].items()
+    ]
+
+
+def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None = None) -> Study:
+    """One study by name or path; `changes` are dotted fields with new values, such as {"training.steps": 100}.
+
+    >>> read_study("order", changes={"seeds": 3}).seeds
+    3
+    """
+    fields, stem = _fields(name)
+    if "parts" in fields:
+        raise ValueError(f"{stem} is several studies: {', '.join(fields['parts'])}. Ask for one of them.")
+    fields.pop("designs", None)
+    shortcuts = fields.pop("quick", {})
+    for field, value in {**(shortcuts if quick else {}), **(changes or {})}.items():
+        _set(fields, field, value)
+    try:
+        study = Study(**{"name": stem, **fields})
+    except ValidationError as problem:
+        raise ValueError(_told(stem, problem)) from None
+    for row in study.rows():
+        describe(row.encoding)  # a wrong name is told before anything trains
+    return study
+
+
+def about(name: str) -> str:
+    """One line on a study, for a list.
+
+    >>> about("order").startswith("Which of two markers")
+    True
+    """
+    fields, _ = _fields(name)
+    if "parts" in fields:
+        return f"{fields['title']} ({', '.join(fields['parts'])})"
+    study = read_study(name)
+    return f"{study.title} ({len(study.rows())} rows × {len(study.seed_list())} seeds)"
+
+
+def _fields(name: str) -> tuple[dict[str, Any], str]:
+    """A study's file as it is, and its name."""
+    path = Path(name).expanduser() if name.endswith(".toml") else FOLDER / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(study_names())
+        raise ValueError(
+            f"no study is called {name!r}.{did_you_mean(name, study_names())}\n  Known: {known}; or give a path.toml"
+        )
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")), path.stem
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ValueError(f"{path.name} is not a TOML file that can be read: {problem}") from None
+
+
+def _set(fields: dict[str, Any], dotted: str, value: Any) -> None:
+    *path, last = dotted.split(".")
+    inner = fields
+    for part in path:
+        inner = inner.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise ValueError(f"{dotted!r} goes through {part!r}, which holds no fields.")
+    inner[last] = value
+
+
+def _told(file: str, problem: ValidationError) -> str:
+    """What is wrong, field by field, and what is allowed."""
+    lines = [f"the study {file} does not say what is needed:"]
+    for error in problem.errors():
+        where = ".".join(str(part) for part in error["loc"])
+        lines.append(f"  {where}: {error['msg']}. Got {error['input']!r}.")
+        if error["type"] == "extra_forbidden":
+            lines.append(f"    Allowed there: {', '.join(_allowed(error['loc']))}")
+    return "\n".join(lines)
+
+
+def _allowed(location: tuple[Any, ...]) -> list[str]:
+    homes: dict[str, type[Plain]] = {
+        "encodings": RowConfig,
+        "model": ModelConfig,
+        "training": TrainingConfig,
+        "search": SearchConfig,
+        "claims": Claim,
+        "words": Words,
+    }
+    home = homes.get(str(location[0]), Study) if len(location) > 1 else Study
+    return list(home.model_fields)

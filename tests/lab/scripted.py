@@ -1,0 +1,43 @@
+"""A study that is kept without any training, and the command line without a process of its own: both in no time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from common_lab import write_tiny
+
+from locant.cli.app import app
+from locant.engine.attempt import Done
+from locant.engine.driver import Compute, Driver
+from locant.results.reading import read_study
+from locant.results.store import Store
+from locant.tasks.base import facts, make_task
+
+COST = {"parameters": 8.0, "seconds_a_step": 0.001, "peak_megabytes": 1.0}
+
+
+def compute(runs):
+    """An engine that trains nothing. What it says of a run depends on the run alone."""
+    for run in runs:
+        value = int(run.digest(), 16) / 16**16
+        history = [{"step": step, "accuracy": value * step / 12, "train_loss": 1 - value} for step in (6, 12)]
+        yield Done(run, {"accuracy": value, "validation": value / 2}, history, COST, "")
+
+
+def keep_study(path: Path, engine: Compute = compute, **changes) -> Store:
+    """Bring the tiny study to its end in the store at `path`."""
+    study, store = read_study(str(write_tiny(path.parent)), changes=changes), Store(path)
+    Driver(study, store, engine).finish(facts(make_task(study.task, **study.task_options)), "locant compare tiny.toml")
+    return store
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command says that must end with status 2 and a sentence."""
+    with pytest.raises(SystemExit) as end:
+        app(words)
+    said = capsys.readouterr().err
+    assert end.value.code == 2, said
+    assert said.startswith("locant: ")
+    assert said.count("\n") <= 2  # what happened; and what to do
+    return said
