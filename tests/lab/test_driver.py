@@ -15,7 +15,7 @@ from locant.results.reading import read_study
 from locant.results.store import Store
 from locant.results.study import FIRST_SEARCH_SEED
 
-FACTS = {"metric": "accuracy", "higher_is_better": True, "chance": 0.5, "ceilings": {"without positions": 0.5}}
+FACTS = {"metric": "accuracy", "higher_is_better": True, "chooses_higher": True, "chance": 0.5, "ceilings": {"without positions": 0.5}}
 
 
 def scripted(score, seen=None):

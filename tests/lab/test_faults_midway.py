@@ -93,6 +93,24 @@ def test_signs_of_life_outlive_a_lock_that_passes(tmp_path, monkeypatch):
     assert stamps[0] > 0
 
 
+def test_ctrl_c_while_somebody_holds_the_store_is_prompt_and_still_ctrl_c(tmp_path, monkeypatch):
+    for module in (driver_module, store_module):
+        monkeypatch.setattr(module, "STALE", 0.3)
+    holding = contextlib.ExitStack()
+
+    def engine(runs):
+        yield next(compute(runs))
+        holding.enter_context(locked(tmp_path / STORE))
+        time.sleep(0.2)  # signs of life are waiting
+        raise KeyboardInterrupt
+
+    begun = time.monotonic()
+    with holding, pytest.raises(KeyboardInterrupt):
+        keep_study(tmp_path / STORE, engine)
+    assert time.monotonic() - begun < Store.timeout / 4
+    assert len(kept(tmp_path, STORE)) == 1
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The tiny study with more seeds, trained without a fault."""

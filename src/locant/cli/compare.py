@@ -115,6 +115,7 @@ def _finish(plan: Study, store: Store, facts: dict[str, Any], command: str, comp
 
     console = Console(stderr=True)
     with Display(console) as display:
+        display.sign = 1 if facts["chooses_higher"] else -1
         driver = Driver(plan, store, compute, any_code=any_code, watch=display)
         try:
             study_id = driver.finish(facts, command)
@@ -135,6 +136,7 @@ class Display(Watch):
     """Runs done and failed, time left, and the best so far; quiet when nobody watches."""
 
     def __init__(self, console: Console) -> None:
+        self.sign = 1
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         rest = (TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
         self.progress = Progress(*columns, *rest, console=console, disable=not console.is_terminal)
@@ -157,9 +159,11 @@ class Display(Watch):
     def ended(self, run: RunConfig, kept: Kept) -> None:
         if kept.status != "done":
             self.failed += 1
-        elif kept.metrics["validation"] > self.best[0]:
-            self.best = (kept.metrics["validation"], run.name)
-        note = f"best so far {self.best[1]} {self.best[0]:.3f}" + (f", {self.failed} failed" if self.failed else "")
+        elif self.sign * kept.metrics.get("validation", float("-inf")) > self.best[0]:
+            self.best = (self.sign * kept.metrics["validation"], run.name)
+        note = f"best so far {self.best[1]} {abs(self.best[0]):.3f}" + (
+            f", {self.failed} failed" if self.failed else ""
+        )
         self.progress.update(self.task, advance=1, note=note)
 
 

@@ -44,7 +44,7 @@ class Driver:
 
     def finish(self, facts: dict[str, Any], command: str) -> str:
         """Search, run every row over every seed, keep the study; its id."""
-        self.metric, self.sign = facts["metric"], 1 if facts["higher_is_better"] else -1
+        self.sign = 1 if facts["chooses_higher"] else -1
         rows = self.study.rows()
         rates: dict[str, Rates] = {row.name: (1.0, 1.0) for row in rows}
         if self.study.search:

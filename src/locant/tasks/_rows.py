@@ -29,6 +29,8 @@ class Rows:
     causal = False
     metric = "accuracy"
     higher_is_better = True
+    chooses = "accuracy"
+    chooses_higher = True
     threshold = 0.9
     baselines: tuple[str, ...] = ("token counts", "token × place")
 

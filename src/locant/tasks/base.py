@@ -47,6 +47,8 @@ class Task(Protocol):
     causal: bool
     metric: str  # the score that decides
     higher_is_better: bool
+    chooses: str  # the score of validation that chooses the best step and the best rates
+    chooses_higher: bool
     chance: float
     threshold: float  # the score at which the task counts as learnt
     baselines: tuple[str, ...]  # plain methods that a table must be compared with
@@ -61,7 +63,7 @@ class Task(Protocol):
         """What training lowers."""
 
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
-        """`metric` and others on data that are used to choose."""
+        """`chooses` and others on data that are used to choose."""
 
     def test(self, predict: Predict, count: int, seed: int) -> Tested:
         """`metric` and others on data that are used once."""
@@ -80,7 +82,7 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
 
 def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
-    names = ("metric", "higher_is_better", "chance", "threshold", "length")
+    names = ("metric", "higher_is_better", "chooses", "chooses_higher", "chance", "threshold", "length")
     return {**{name: getattr(task, name) for name in names}, "ceilings": task.ceilings()}
 
 

@@ -83,8 +83,8 @@ class Running:
         self.model.load_state_dict(self.weights)
         tested = self.task.test(Predict(self.model, self.run, "test"), settings.test, self.run.seed)
         chosen = next(entry for entry in self.history if entry["step"] == self.best["step"])
-        metrics = {**tested.scores, "validation": chosen[self.task.metric], "best_step": float(self.best["step"])}
-        outcome = Outcome(metrics, self.history, self._cost(), notes(self.model, self.run, self.task))
+        metrics = {**tested.scores, "validation": chosen[self.task.chooses], "best_step": float(self.best["step"])}
+        outcome = Outcome(metrics, self.history, self._cost(), notes(self.model, self.run, self.task, tested.columns))
         if self.folder is not None:
             if self.keep:
                 keep_files(self.folder, self.run, outcome, tested.columns, best=self.weights, last=last)
@@ -108,7 +108,7 @@ class Running:
         scores = self.task.validate(predict, settings.validation, self.run.seed)
         self.model.train()
         self.history.append({"step": step, "train_loss": last, **scores})
-        value = scores[self.task.metric] if self.task.higher_is_better else -scores[self.task.metric]
+        value = scores[self.task.chooses] if self.task.chooses_higher else -scores[self.task.chooses]
         if self.best["value"] is None or value > self.best["value"]:
             self.best = {"value": value, "step": step}
             self.weights = copy.deepcopy(self.model.state_dict())

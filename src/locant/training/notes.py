@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,8 +15,8 @@ from locant.training.config import RunConfig
 from locant.training.places import Places
 
 
-def notes(model: StudyModel, run: RunConfig, task: Task) -> dict[str, Any]:
-    """The attention of every layer and head on the task's example."""
+def notes(model: StudyModel, run: RunConfig, task: Task, columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """The attention of every layer and head on the task's example, its reconstruction, and how scores are spread."""
     rows = task.example(run.seed)
     inputs, real = rows.inputs[:1], None if rows.real is None else rows.real[:1]
     place = Places(run, "example")(inputs, real)
@@ -23,7 +24,30 @@ def notes(model: StudyModel, run: RunConfig, task: Task) -> dict[str, Any]:
     moved = [None if one is None else one.to(run.device) for one in (inputs, place.pos, real, place.see)]
     with torch.no_grad():
         weights = model.look(*moved).weights  # type: ignore[arg-type]
-    return {"attention": packed(torch.stack([layer[0] for layer in weights]).cpu())}
+        output = model(*moved).cpu()
+    kept: dict[str, Any] = {"attention": packed(torch.stack([layer[0] for layer in weights]).cpu())}
+    if not task.symbols:
+        kept["reconstruction"] = {"target": _rounded(rows.target[0]), "output": _rounded(output[0])}
+    if "score" in columns and "kind" in columns:
+        kept["histogram"] = histogram(columns["score"], columns["kind"])
+    return kept
+
+
+def histogram(scores: list[float], kinds: list[int], bins: int = 40) -> dict[str, list[float]]:
+    """How many points with and without a fault have a score in each bin, the bins even on a logarithmic scale.
+
+    >>> histogram([1.0, 10.0, 10.0], [0, 0, 1], bins=2)
+    {'edges': [1.0, 3.1623, 10.0], 'normal': [1, 1], 'faulty': [0, 1]}
+    """
+    values, faulty = np.asarray(scores, float), np.asarray(kinds) > 0
+    low = max(values[values > 0].min(), values.max() * 1e-5) if (values > 0).any() else 1.0
+    edges = np.geomspace(low, max(values.max(), low * 1.001), bins + 1)
+    counts = [np.histogram(values[which].clip(edges[0], edges[-1]), edges)[0].tolist() for which in (~faulty, faulty)]
+    return {"edges": [float(f"{edge:.5g}") for edge in edges], "normal": counts[0], "faulty": counts[1]}
+
+
+def _rounded(values: Tensor) -> list[list[float]]:
+    return [[round(number, 3) for number in row] for row in values.tolist()]
 
 
 def packed(values: Tensor) -> dict[str, Any]:
