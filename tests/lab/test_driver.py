@@ -8,14 +8,21 @@ import pytest
 from common_lab import write_tiny
 
 from locant.engine import driver as driver_module
-from locant.engine.attempt import Done
+from locant.engine.attempt import Done, Files, attempt
 from locant.engine.driver import Driver
 from locant.results import store as store_module
+from locant.results.faults import StoreError
 from locant.results.reading import read_study
 from locant.results.store import Store
 from locant.results.study import FIRST_SEARCH_SEED
 
-FACTS = {"metric": "accuracy", "higher_is_better": True, "chooses_higher": True, "chance": 0.5, "ceilings": {"without positions": 0.5}}
+FACTS = {
+    "metric": "accuracy",
+    "higher_is_better": True,
+    "chooses_higher": True,
+    "chance": 0.5,
+    "ceilings": {"without positions": 0.5},
+}
 
 
 def scripted(score, seen=None):
@@ -147,3 +154,13 @@ def test_changed_code_makes_old_runs_strangers_unless_told(tiny, monkeypatch):
     assert len(seen) == count
     Driver(study, store, compute).finish(FACTS, "t")
     assert len(seen) == 2 * count
+
+
+def test_a_file_that_cannot_be_written_stops_the_study_and_fails_no_run(tiny, tmp_path):
+    study, store = tiny(keep_files=True)
+    (tmp_path / "in the way").write_text("")
+    files = Files(str(tmp_path / "in the way"), keep=True)
+    run = study.run(study.rows()[0], 0)
+    with pytest.raises(StoreError, match=r"could not write its files.*\n.*the same command goes on"):
+        Driver(study, store, lambda runs: iter([Done(run, *attempt(run.model_dump(), files))])).finish(FACTS, "t")
+    assert store.find(run.digest(), None) is None

@@ -88,6 +88,12 @@ def test_a_file_that_is_no_store_is_told_and_left_as_it_is(folder, capsys, harm,
     assert path.read_bytes() == before
 
 
+def test_a_store_of_an_older_version_is_read_and_brought_up_to_date(folder):
+    with contextlib.closing(sqlite3.connect(folder / STORE)) as base:
+        base.execute("ALTER TABLE runs DROP COLUMN notes")
+    assert all(len(row.seeds) == 2 for row in read_record(Store(folder / STORE)).rows)
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_a_store_that_another_program_holds_is_told_and_can_be_used_afterwards(folder, capsys, monkeypatch, words):
     monkeypatch.setattr(Store, "timeout", 0.05)

@@ -12,11 +12,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from locant.cli.report import STORE, StoreOption, show
+from locant.cli.report import STORE, StoreOption, show, show_together
 from locant.engine.attempt import Files
 from locant.engine.driver import Compute, Driver, Watch
 from locant.errors import one_of
 from locant.results.reading import about, read_studies, study_names
+from locant.results.record import StudyRecord, read_record
 from locant.results.store import Kept, Store
 from locant.results.study import Study
 from locant.training.config import RunConfig
@@ -73,6 +74,7 @@ def compare(
     facts = [_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
     runs = Store(store)
     command = "locant " + " ".join(sys.argv[1:])
+    records = []
     for plan, known in zip(plans, facts, strict=True):
         if retry:
             runs.forget_failures([plan.run(row, seed).digest() for row in plan.rows() for seed in plan.seed_list()])
@@ -85,7 +87,8 @@ def compare(
 
             files = Files(str(store.resolve().parent / "files"), plan.keep_files)
             compute = partial(local.compute, workers=workers or os.cpu_count() or 1, files=files)
-        _finish(plan, runs, known, command, compute, any_code)
+        records.append(_finish(plan, runs, known, command, compute, any_code))
+    show_together(records)
 
 
 def _facts(plan: Study) -> dict[str, Any]:
@@ -110,9 +113,9 @@ def _usable(device: str) -> str:
     return device
 
 
-def _finish(plan: Study, store: Store, facts: dict[str, Any], command: str, compute: Compute, any_code: bool) -> None:
-    from locant.results.record import read_record
-
+def _finish(
+    plan: Study, store: Store, facts: dict[str, Any], command: str, compute: Compute, any_code: bool
+) -> StudyRecord:
     console = Console(stderr=True)
     with Display(console) as display:
         display.sign = 1 if facts["chooses_higher"] else -1
@@ -126,10 +129,12 @@ def _finish(plan: Study, store: Store, facts: dict[str, Any], command: str, comp
                 file=sys.stderr,
             )
             raise typer.Exit(130) from None
-    show(read_record(store, study_id))
+    record = read_record(store, study_id)
+    show(record)
     print(
         f"\nKept in {store.path} as {study_id}. Again: locant report {study_id} (--csv, --json, --parquet, --markdown)"
     )
+    return record
 
 
 class Display(Watch):

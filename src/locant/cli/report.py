@@ -7,6 +7,8 @@ import io
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +34,8 @@ def report(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     parquet: Annotated[Path | None, typer.Option(help="Write a Parquet file, one row a run.")] = None,
+    tensorboard: Annotated[Path | None, typer.Option(help="Write a folder that TensorBoard opens.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write Markdown and pictures to this folder.")] = None,
 ) -> None:
     """Print a study's verdict and table again, from the store alone.
 
@@ -42,22 +46,57 @@ def report(
       locant report order --markdown > order.md
 
       locant report order-3f2a91c0 --parquet runs.parquet
+
+      locant report order --out reports
+
+      locant report order --tensorboard curves && tensorboard --logdir curves
     """
     from locant.report import study as told
+    from locant.report.tensorboard import write_events
     from locant.results.record import read_record
 
-    record = read_record(_existing(store), study)
-    if parquet is not None:
-        _write_parquet(record, parquet)
-        print(f"wrote {parquet}", file=sys.stderr)
+    kept = _existing(store)
+    records = [read_record(kept, name) for name in _parts(study)]
+    for path, write in ((parquet, _write_parquet), (tensorboard, write_events)):
+        if path is not None:
+            for record in records:
+                place = path if len(records) == 1 else path.with_stem(f"{path.stem}-{record.study['name']}")
+                with _written(place):
+                    write(record, place)
+    if out is not None:
+        _write_folder(records, out)
     if as_json:
-        print(json.dumps(_plain(record), indent=2, ensure_ascii=False))
+        plain = [_plain(record) for record in records]
+        print(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False))
     elif as_csv:
-        print(_csv(record), end="")
+        print("\n".join(_csv(record) for record in records), end="")
     elif as_markdown:
-        print(told.markdown(record))
-    elif parquet is None:
-        show(record)
+        print("\n".join(told.markdown(record) for record in records))
+    elif parquet is None and tensorboard is None and out is None:
+        for record in records:
+            show(record)
+        show_together(records)
+
+
+def _parts(study: str | None) -> list[str | None]:
+    """The studies behind a name: itself, or its parts."""
+    from locant.results.reading import parts, study_names
+
+    return list(parts(study)) if study in study_names() else [study]
+
+
+def _write_folder(records: list[StudyRecord], out: Path) -> None:
+    """A Markdown file and its pictures for each study."""
+    from locant.report import study as told
+    from locant.report.pictures import write_pictures
+
+    for record in records:
+        name = record.study["name"]
+        with _written(out / f"{name}.md"):
+            (out / name).mkdir(parents=True, exist_ok=True)
+            shown = write_pictures(record, out / name)
+            text = told.markdown(record, [(caption, f"{name}/{path.name}") for path, caption in shown])
+            (out / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def runs(store: StoreOption = STORE) -> None:
@@ -70,6 +109,36 @@ def runs(store: StoreOption = STORE) -> None:
     for entry in _existing(store).studies():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["finished"]))
         print(f"{entry['id']:24} {when}  {len(entry['runs'])} runs  {entry['study']['title']}")
+
+
+def pack(
+    studies: Annotated[list[str], typer.Argument(help="Ids or names of studies.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("studies.json.gz"),
+    store: StoreOption = STORE,
+) -> None:
+    """Put finished studies into one small file; `locant report --store FILE` reads it anywhere, without training.
+
+    Example:
+
+      locant pack order anomaly --out studies.json.gz
+    """
+    from locant.results import pack as packing
+    from locant.results.record import read_record
+
+    kept = _existing(store)
+    ids = [read_record(kept, name).id for study in studies for name in _parts(study)]
+    with _written(out):
+        packing.pack(kept, ids, out)
+
+
+def show_together(records: list[StudyRecord]) -> None:
+    """The studies of a suite in one table."""
+    if len(records) > 1:
+        from locant.report.suite import side_by_side
+
+        console = Console()
+        console.print("\n[bold]All together[/bold] (letters: ties within a study)", highlight=False)
+        console.print(_table(*side_by_side(records)))
 
 
 def show(record: StudyRecord) -> None:
@@ -95,7 +164,37 @@ def show(record: StudyRecord) -> None:
     for one in record.rows:
         for why in one.failures:
             console.print(f"{one.name} failed: {why}", style="red", markup=False, highlight=False)
+    for part in told.sections(record):
+        console.print(f"\n[bold]{escape(part.title)}[/bold]", highlight=False)
+        for line in part.lines:
+            console.print(f"- {escape(line)}", highlight=False)
+        if part.table:
+            console.print(_table(*part.table))
     console.print(f"\n[bold]{escape(told.conclusion(record))}[/bold]", highlight=False)
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, head in enumerate(heads):
+        table.add_column(
+            escape(head), justify="right" if place and all(len(row[place]) < 20 for row in rows) else "left"
+        )
+    for row in rows:
+        table.add_row(*[escape(cell) for cell in row])
+    return table
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Says that a path was written, or why it could not be."""
+    try:
+        yield
+    except OSError as problem:
+        raise ValueError(
+            f"{path} cannot be written: {problem.strerror or problem}.\n"
+            "  The results stay in the store. Make room, or give another path."
+        ) from None
+    print(f"wrote {path}", file=sys.stderr)
 
 
 def _existing(store: Path) -> Store:
@@ -103,6 +202,10 @@ def _existing(store: Path) -> Store:
         raise ValueError(
             f"there is no store {store}. Run a study first (locant compare order --quick), or give --store."
         )
+    if store.suffix == ".gz":
+        from locant.results.pack import unpack
+
+        return unpack(store)
     return Store(store)
 
 
@@ -139,16 +242,12 @@ def _write_parquet(record: StudyRecord, path: Path) -> None:
     """One row a run, in the tools people have."""
     import polars
 
-    parts = []
-    for row in record.rows:
-        for seed, values in enumerate(zip(*row.metrics.values(), strict=True)):
-            parts.append(
-                {
-                    "name": row.name,
-                    "encoding": row.encoding,
-                    "seed": seed,
-                    **dict(zip(row.metrics, values, strict=True)),
-                }
-            )
+    parts = [
+        {"name": row.name, "encoding": row.encoding, "seed": seed, **dict(zip(row.metrics, values, strict=True))}
+        for row in record.rows
+        for seed, *values in zip(row.seeds, *row.metrics.values(), strict=True)
+    ]
+    made = io.BytesIO()  # whole before any of it is written
+    polars.DataFrame(parts).write_parquet(made)
     path.parent.mkdir(parents=True, exist_ok=True)
-    polars.DataFrame(parts).write_parquet(path)
+    path.write_bytes(made.getvalue())

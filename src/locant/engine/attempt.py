@@ -21,6 +21,7 @@ class Done:
     cost: dict[str, float]
     error: str
     notes: dict[str, Any] = field(default_factory=dict)
+    refused: str = ""  # what the system would not do (a full disk); no fault of the run
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,20 @@ class Files:
         return Path(self.folder) / f"{run.digest()}-{run.code()}"
 
 
-Said = tuple[dict[str, float], list[dict[str, float]], dict[str, float], str, dict[str, Any]]
+Said = tuple[dict[str, float], list[dict[str, float]], dict[str, float], str, dict[str, Any], str]
 
 
 def attempt(config: dict[str, Any], files: Files | None = None) -> Said:
-    """Compute a run from its plain settings: metrics, history, cost, an error or nothing, notes."""
+    """Compute a run from its plain settings: what `Done` holds beside the run."""
     from locant.training.evaluate import execute
 
     try:
         run = RunConfig(**config)
         outcome = execute(run, files.of(run) if files else None, keep=files is not None and files.keep)
+    except OSError as problem:
+        return {}, [], {}, "", {}, f"{problem.filename or 'a file'}: {problem.strerror or problem}"
     except Exception as problem:  # a failed run is a result, told as such
         where = traceback.extract_tb(problem.__traceback__)[-1]
         said = f"{type(problem).__name__}: {problem} (in {os.path.basename(where.filename)}:{where.lineno})"
-        return {}, [], {}, said, {}
-    return outcome.metrics, outcome.history, outcome.cost, "", outcome.notes
+        return {}, [], {}, said, {}, ""
+    return outcome.metrics, outcome.history, outcome.cost, "", outcome.notes, ""

@@ -12,7 +12,7 @@ from typing import Any
 
 from locant.catalog import describe
 from locant.engine.attempt import Done
-from locant.results.faults import StoreError
+from locant.results.faults import StoreError, unwritten
 from locant.results.store import STALE, Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
 from locant.shapes import Shape
@@ -112,6 +112,8 @@ class Driver:
             mine = [run for d, run in wanted.items() if d not in kept and self.store.claim(d, codes[d])]
             with self._alive():
                 for done in self.compute(mine):
+                    if done.refused:
+                        raise StoreError(unwritten(done.refused))
                     digest = done.run.digest()
                     status = "failed" if done.error else "done"
                     config = done.run.model_dump()

@@ -39,7 +39,7 @@ def compute(runs: list[RunConfig], *, address: str | None = None, gpus_per_run: 
                 except RayError as problem:
                     first = str(problem).strip().splitlines()[0]
                     why = f"its worker died {TRIES} times ({type(problem).__name__}: {first})"
-                    said = ({}, [], {}, why, {})
+                    said = ({}, [], {}, why, {}, "")
                 yield Done(run, *said)
     finally:
         for reference in waiting:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from locant.report import controls
+from locant.report.claims import answers
+from locant.report.details import Table, details, learning, published
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm
 from locant.statistics.ranking import Ranking, rank
@@ -97,16 +101,59 @@ def heading(record: StudyRecord) -> list[str]:
     ]
 
 
-def markdown(record: StudyRecord) -> str:
-    """Heading, verdict, table and how to reproduce, as Markdown."""
+def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> str:
+    """Heading, verdict, table, pictures (caption, path) and how to reproduce, as Markdown."""
     metric = record.facts["metric"]
     lines = [f"# {record.study['title']}", "", *heading(record)[1:], "", f"**{conclusion(record)}**", ""]
-    lines += ["| " + " | ".join(heads(metric)) + " |", "|" + "---|" * len(heads(metric))]
-    for row in table(record):
-        lines.append("| " + " | ".join(cells(row, metric)) + " |")
-    lines += ["", f"Ties: {NOTE}.", "", f"Study `{record.id}`, made by `{record.command}`.", ""]
+    lines += _markdown_table(heads(metric), [cells(row, metric) for row in table(record)])
+    lines += ["", f"Ties: {NOTE}.", ""]
     lines += [f"- {row.name} failed: {why}" for row in record.rows for why in row.failures]
+    for part in sections(record):
+        lines += ["", f"## {part.title}", "", *[f"- {line}" for line in part.lines]]
+        if part.table:
+            lines += [*_markdown_table(*part.table)]
+    for caption, path in pictures:
+        lines += ["", f"![{caption}]({path})", "", f"*{caption}*"]
+    lines += ["", f"Study `{record.id}`, made by `{record.command}`.", ""]
     return "\n".join(lines)
+
+
+class Section(NamedTuple):
+    """A part of a report: sentences, then perhaps a table."""
+
+    title: str
+    lines: list[str]
+    table: Table | None = None
+
+
+def sections(record: StudyRecord) -> list[Section]:
+    """Everything after the first table: controls, details, learning, published values, claims, plain words."""
+    study = record.study
+    found = [
+        Section("What the controls show", controls.told(record)),
+        Section("More measurements", [], details(record)),
+        Section("How soon it was learnt", [], learning(record)),
+        Section("Flaws of the published protocol, kept on purpose", list(study.get("flaws", []))),
+        Section("Published and measured", [], published(record)),
+        Section("Published claims", [], _claims(record)),
+        Section("In plain words", _words(study.get("words") or {})),
+    ]
+    return [part for part in found if part.lines or part.table]
+
+
+def _claims(record: StudyRecord) -> Table | None:
+    rows = [list(answer) for answer in answers(record)]
+    return (["claim", "published", "measured here", "so it"], rows) if rows else None
+
+
+def _words(words: dict[str, str]) -> list[str]:
+    heads = {"shows": "What this shows", "does_not_show": "What it does not", "would_change_it": "What would change it"}
+    return [f"{head}: {words[key]}" for key, head in heads.items() if words.get(key)]
+
+
+def _markdown_table(heads: list[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def heads(metric: str) -> list[str]:

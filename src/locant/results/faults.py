@@ -42,6 +42,19 @@ def _advice(code: int, purpose: str, problem: Exception) -> str:
     return f"Nothing was changed: {WAYS_OUT[code]}, and give the same command again."
 
 
+def unwritten(what: str) -> str:
+    """What to tell when a run could not write its files.
+
+    >>> print(unwritten("runs/best.safetensors: No space left on device"))
+    a run could not write its files: runs/best.safetensors: No space left on device.
+      Every run kept before is intact: mend that, and the same command goes on from there.
+    """
+    return (
+        f"a run could not write its files: {what}.\n"
+        "  Every run kept before is intact: mend that, and the same command goes on from there."
+    )
+
+
 def stranger(path: Path, tables: list[str]) -> StoreError:
     """The error to raise when a database is not locant's."""
     return StoreError(

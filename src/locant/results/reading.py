@@ -74,6 +74,16 @@ def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None
     return study
 
 
+def parts(name: str) -> list[str]:
+    """The names of the studies behind a name: its parts, or itself.
+
+    >>> parts("slots")
+    ['slot', 'decoy', 'order', 'parity', 'gap']
+    """
+    fields, stem = _fields(name)
+    return list(fields.get("parts", [stem]))
+
+
 def about(name: str) -> str:
     """One line on a study, for a list.
 

@@ -21,9 +21,15 @@ class RowRecord:
     metrics: dict[str, list[float]] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)  # of the runs that ended well, in the order of their metrics
     histories: list[list[dict[str, float]]] = field(default_factory=list)  # likewise
-    cost: dict[str, float] = field(default_factory=dict)
+    costs: dict[str, list[float]] = field(default_factory=dict)  # likewise
+    notes: list[dict[str, Any]] = field(default_factory=list)  # likewise: what pictures are made from
     digests: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """The median over runs, which one slow moment of a machine does not move."""
+        return {part: float(np.median(values)) for part, values in self.costs.items()}
 
     def scores(self, metric: str) -> np.ndarray:
         return np.array(self.metrics.get(metric, []), float)
@@ -52,7 +58,8 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     kept = store.studies()
     if not kept:
         raise ValueError(f"the store {store.path} holds no study yet. Run one: locant compare order --quick")
-    found = [entry for entry in kept if asked is None or entry["id"].startswith(asked) or entry["name"] == asked]
+    ways = (lambda e: asked is None, lambda e: asked in (e["id"], e["name"]), lambda e: e["id"].startswith(str(asked)))
+    found = next((some for way in ways if (some := [entry for entry in kept if way(entry)])), [])
     if not found:
         known = [entry["id"] for entry in kept]
         raise ValueError(
@@ -72,13 +79,10 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
             continue
         row.seeds.append(run.config["seed"])
         row.histories.append(run.history)
+        row.notes.append(run.notes)
         for metric, value in run.metrics.items():
             row.metrics.setdefault(metric, []).append(value)
         for part, value in run.cost.items():
-            row.cost.setdefault(part, 0.0)
-            row.cost[part] += value
-    for row in rows.values():
-        done = len(row.digests) - len([one for one in row.failures if one.startswith("seed")])
-        row.cost = {part: value / max(1, done) for part, value in row.cost.items()}
+            row.costs.setdefault(part, []).append(value)
     told = (entry["id"], entry["study"], entry["choices"]["facts"], entry["command"])
     return StudyRecord(*told, list(rows.values()), entry["finished"])

@@ -5,6 +5,7 @@ No random state is kept because there is none: every step draws from seeds of it
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -33,7 +34,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any])
         save_file(plain, half, metadata={"facts": json.dumps(facts), "sum": _sum(plain)})
         os.replace(half, path)
     except SafetensorError as problem:
-        raise OSError(f"{path} could not be written: {problem}") from None
+        raise OSError(errno.EIO, str(problem), str(path)) from None
     finally:
         half.unlink(missing_ok=True)
 

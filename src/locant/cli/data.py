@@ -1,0 +1,33 @@
+"""`locant data`: the rows of a published study as files that people can open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from locant.errors import one_of
+
+SETS = ("slots",)
+
+
+def data(
+    name: Annotated[str, typer.Argument(help="Which data: slots.")],
+    out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("locant-data"),
+) -> None:
+    """Write the data of a published study as CSV: train.csv (5,000 rows), validation.csv (1,000), demo.csv (100).
+
+    Example:
+
+      locant data slots --out slots
+    """
+    one_of("data", "name", name, SETS)
+    from locant.tasks._csv import write_rows
+    from locant.tasks.slots_faithful import SIZES, draw_rows
+
+    out.mkdir(parents=True, exist_ok=True)
+    for purpose, count in SIZES.items():
+        path = out / f"{purpose}.csv"
+        write_rows(path, draw_rows(count, purpose))
+        print(f"{path}: {count:,} rows")

@@ -1,0 +1,55 @@
+"""Published claims and what was measured: holds, does not hold, or cannot be told."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from locant.report.details import with_half
+from locant.results.record import StudyRecord
+from locant.results.study import Claim
+from locant.statistics.paired import interval
+
+
+class Answer(NamedTuple):
+    """A claim, what was published, what was measured, and what follows."""
+
+    claim: str
+    published: str
+    measured: str
+    answer: str
+
+
+def answers(record: StudyRecord) -> list[Answer]:
+    """Every claim of a study, judged by a 95 % interval over seeds."""
+    rows = {row.name: row for row in record.rows if not row.failures}
+    out = []
+    for fields in record.study.get("claims", []):
+        claim = Claim(**fields)
+        needed = [claim.row] + ([claim.against] if claim.against else [])
+        if all(name in rows and len(rows[name].scores(claim.metric)) for name in needed):
+            values = rows[claim.row].scores(claim.metric)
+            if claim.against:
+                values = values - rows[claim.against].scores(claim.metric)
+            measured = f"{claim.metric} of {claim.row}{f' minus {claim.against}' if claim.against else ''}: {with_half(values)}"
+            out.append(Answer(claim.claim, claim.published, measured, judged(values, *claim.bound())))
+        else:
+            out.append(Answer(claim.claim, claim.published, "not run", "cannot be told"))
+    return out
+
+
+def judged(values: np.ndarray, bound: float, side: int) -> str:
+    """Whether values lie on a side of a bound, by their interval.
+
+    >>> judged(np.array([0.9, 0.91, 0.92]), 0.5, 1), judged(np.array([0.2, 0.21, 0.22]), 0.5, 1)
+    ('holds', 'does not hold')
+    >>> judged(np.array([0.2, 0.9]), 0.5, 1), judged(np.array([0.9]), 0.5, 1)
+    ('cannot be told', 'cannot be told')
+    """
+    low, high = interval(values)
+    if (low > bound and side > 0) or (high < bound and side < 0):
+        return "holds"
+    if (high <= bound and side > 0) or (low >= bound and side < 0):
+        return "does not hold"
+    return "cannot be told"

@@ -1,0 +1,52 @@
+"""Finished studies in one small file that can be sent or kept beside a text: JSON, compressed. No torch.
+
+Every number of every reported run is in it, and for pictures the notes of each row's first seed; search runs are not.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from locant.results.store import Kept, Store
+
+FORMAT = "locant studies 1"
+
+
+def pack(store: Store, ids: list[str], path: Path) -> None:
+    """Write the studies of a store to a file."""
+    studies = [entry for entry in store.studies() if entry["id"] in ids]
+    runs: dict[tuple[str, str], Kept] = {}
+    for entry in studies:
+        drawn = set()  # rows whose notes are in already
+        for name, _, digest, code in entry["runs"]:
+            run = store.find(digest, code)
+            if run is not None and (digest, code) not in runs:
+                runs[digest, code] = run if name not in drawn else replace(run, notes={})
+                drawn.add(name)
+    text = json.dumps({"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_name(f"{path.name}.part")
+    with half.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+        file.write(text.encode())
+    half.replace(path)
+
+
+def unpack(path: Path) -> Store:
+    """A store, in a folder for the time being, with what a file holds."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            said = json.load(file)
+        if said.get("format") != FORMAT:
+            raise ValueError(f"its format is {said.get('format')!r}")
+        store = Store(Path(tempfile.mkdtemp(prefix="locant-")) / "runs.sqlite")
+        for run in said["runs"]:
+            store.keep(Kept(**run))
+        for entry in reversed(said["studies"]):
+            store.keep_study(*[entry[key] for key in ("id", "study", "choices", "runs", "command")])
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise ValueError(f"{path} cannot be read as packed studies ({FORMAT}): {problem}.") from None
+    return store

@@ -1,0 +1,187 @@
+"""Reports of finished studies: claims, details, controls, suites, packed files. No training."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from common_lab import LOCANT
+from scripted import COST
+
+from locant.engine.attempt import Done
+from locant.engine.driver import Driver
+from locant.report import controls
+from locant.report.claims import answers
+from locant.report.details import details, learning, published, with_half
+from locant.report.study import markdown
+from locant.report.suite import side_by_side
+from locant.results.pack import pack, unpack
+from locant.results.reading import read_studies, read_study, study_names
+from locant.results.record import read_record
+from locant.results.store import Store
+from locant.tasks.base import facts, make_task
+
+
+def finished(folder, name, metrics_of, /, **changes):
+    """A study whose runs gave what `metrics_of` says, without any training."""
+    study = read_study(name, changes={"search": False, **changes})
+    store = Store(folder / "runs.sqlite")
+
+    def compute(runs):
+        for run in runs:
+            metrics = {"validation": 0.5, **metrics_of(run.name, run.seed)}
+            history = [{"step": step, "accuracy": step / 100} for step in (50, 90, 95)] if not run.baseline else []
+            yield Done(run, metrics, history, {} if run.baseline else COST, "", {"seed": run.seed})
+
+    known = facts(make_task(study.task, **study.task_options))
+    return store, Driver(study, store, compute).finish(known, f"locant compare {name}")
+
+
+def published_like(name, seed):
+    """Numbers in the manner of study A: sinusoidal ahead, contextual faults at chance."""
+    wobble = 0.001 * (seed % 7)
+    f1 = {"sinusoidal": 0.34, "learned": 0.31, "scrambled": 0.34, "none": 0.30}.get(name, 0.2) + wobble
+    change = 1e-6 if name in ("none", "no attention") else 0.8 + wobble
+    said = {"F1": f1, "AUC": 0.67 + wobble, "precision": f1, "recall": f1, "contextual AUC": 0.5 + wobble}
+    return {**said, "change when shuffled": change, "F1, threshold from clean data": 0.25 - wobble}
+
+
+def test_claims_are_judged_by_intervals(tmp_path):
+    store, which = finished(tmp_path, "anomaly-faithful", published_like)
+    said = {answer.claim: answer for answer in answers(read_record(store, which))}
+    by_words = {claim[:30]: answer.answer for claim, answer in said.items()}
+    assert by_words["Sinusoidal has a higher F1 tha"] == "holds"
+    assert by_words["Without positions, shuffling a"] == "holds"
+    assert by_words["Positions help to find context"] == "does not hold"
+    assert by_words["The gain comes from order: the"] == "does not hold"  # no difference at all, exactly
+    assert "F1 of sinusoidal minus none: .040" in said["Sinusoidal has a higher F1 than none"].measured
+
+
+def test_a_claim_whose_rows_were_not_run_cannot_be_told(tmp_path):
+    store, which = finished(tmp_path, "anomaly-faithful", published_like, encodings=["rotary"])
+    assert {answer.answer for answer in answers(read_record(store, which)) if "inusoidal" in answer.claim} == {
+        "cannot be told"
+    }
+
+
+def test_published_values_stand_beside_ours_and_details_beside_the_score(tmp_path):
+    store, which = finished(tmp_path, "anomaly-faithful", published_like)
+    record = read_record(store, which)
+    heads, rows = published(record)
+    assert heads[1:3] == ["F1, published", "F1, here"]
+    assert next(row for row in rows if row[0] == "sinusoidal")[1] == ".341"
+    heads, rows = details(record)
+    assert "contextual AUC" in heads
+    assert rows[0][0] in ("sinusoidal", "scrambled")  # best first
+    text = markdown(record, [("A picture", "here/one.png")])
+    for needed in ("Flaws of the published protocol", "so it", "In plain words", "![A picture](here/one.png)"):
+        assert needed in text
+
+
+def test_how_soon_a_row_learnt_comes_from_its_history(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 1.0}, seeds=3)
+    _, rows = learning(read_record(store, which))
+    assert ["rotary", "3 of 3", "90"] in rows
+    assert all(row[0] != "token counts" for row in rows)  # nothing is learnt step by step there
+
+
+@pytest.mark.parametrize(
+    ("none", "scrambled", "said"),
+    [
+        (0.5, 0.5, "equals none within its interval"),
+        (0.5, 0.7, "is not the same as none"),
+        (0.8, 0.8, "something leaks"),
+    ],
+)
+def test_controls_are_told_in_sentences(tmp_path, none, scrambled, said):
+    level = {"none": none, "scrambled": scrambled}
+    store, which = finished(
+        tmp_path,
+        "order",
+        lambda name, seed: {"accuracy": level.get(name, 1.0) + 0.003 * (seed % 3 - 1) * (1 if name == "none" else -1)},
+    )
+    assert said in " ".join(controls.told(read_record(store, which)))
+
+
+def test_a_suite_stands_side_by_side(tmp_path):
+    records = []
+    for number, study in enumerate(read_studies("slots")):
+        store, which = finished(tmp_path, study.name, lambda name, seed, n=number: {"accuracy": 0.5 + n / 10}, seeds=2)
+        records.append(read_record(store, which))
+    heads, rows = side_by_side(records)
+    assert heads == ["", "slot", "decoy", "order", "parity", "gap"]
+    assert next(row for row in rows if row[0] == "rotary")[1:] == [".500 a", ".600 a", ".700 a", ".800 a", ".900 a"]
+
+
+def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=4)
+    path = tmp_path / "deep" / "order.json.gz"
+    pack(store, [which], path)
+    first, again = read_record(store, which), read_record(unpack(path), "order")
+    assert markdown(again) == markdown(first)
+    assert [note.get("seed") for note in again.rows[0].notes] == [0, None, None, None]
+    before = path.read_bytes()
+    pack(store, [which], path)
+    assert path.read_bytes() == before  # the same bytes every time
+    done = subprocess.run([LOCANT, "report", "order", "--store", path, "--csv"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "rotary" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text", [b"no gzip", gzip.compress(b"[]"), gzip.compress(json.dumps({"format": "x"}).encode())]
+)
+def test_a_file_that_holds_no_packed_studies_is_told(tmp_path, text):
+    path = tmp_path / "some.json.gz"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match="cannot be read as packed studies"):
+        unpack(path)
+
+
+def test_a_name_means_the_study_of_that_name_before_any_id_that_begins_with_it(tmp_path):
+    store, plain = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2, name="order-longer")
+    assert read_record(store, "order").id == plain
+    assert read_record(store, "order-l").study["name"] == "order-longer"
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_study_that_is_shipped_can_be_read_in_full_and_quick(name):
+    for quick in (False, True):
+        for study in read_studies(name, quick=quick):
+            task = make_task(study.task, **study.task_options)
+            assert set(study.baselines) <= set(task.baselines)
+            assert {"none"} <= {row.name for row in study.rows()}
+            assert study.words.shows
+            assert study.words.does_not_show
+            assert study.words.would_change_it
+            known = {row.name for row in study.rows()}
+            if not quick:
+                assert {claim.row for claim in study.claims} | set(study.published) <= known
+
+
+def test_designs_are_variations_and_wrong_ones_are_told():
+    four = read_studies("anomaly", design="full")
+    assert [study.name for study in four] == [
+        f"anomaly-{kind}" for kind in ("masked-many", "masked-one", "plain-many", "plain-one")
+    ]
+    assert len({json.dumps(study.task_options) for study in four}) == 4
+    with pytest.raises(ValueError, match=r"Did you mean 'full'"):
+        read_studies("anomaly", design="ful")
+    with pytest.raises(ValueError, match="consists of slot"):
+        read_studies("slots", design="full")
+    with pytest.raises(ValueError, match="several studies"):
+        read_study("slots")
+
+
+@pytest.mark.parametrize("seeds", [[], 0, [-1], [1, 1], [1_000_000]])
+def test_seeds_are_how_many_or_which_and_never_those_of_the_search(seeds):
+    with pytest.raises(ValueError, match="seeds"):
+        read_study("order", changes={"seeds": seeds})
+
+
+def test_a_mean_of_tiny_numbers_keeps_its_size():
+    assert with_half(np.array([1e-6, 2e-6, 3e-6])).startswith("2e-06 ± 2e-06")

@@ -1,0 +1,72 @@
+"""Study B as published: its rows, its files, and what its positions are worth."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+import torch
+from common_lab import LOCANT
+
+from locant.tasks._csv import read_rows
+from locant.tasks.slots_faithful import PATTERNS, SIZES, SlotsFaithful, draw_rows
+
+
+def test_every_row_holds_its_own_pattern_and_no_other():
+    rows = draw_rows(SIZES["train"], "train")
+    for label, pattern in enumerate(PATTERNS):
+        holds = torch.stack([rows.inputs[:, place] == token for place, token in pattern]).all(0)
+        assert torch.equal(holds, rows.target == label)
+    counts = rows.target.bincount()
+    assert counts.max() - counts.min() <= 1
+
+
+def test_data_sets_are_different_rows_of_the_published_sizes():
+    sets = {name: draw_rows(count, name).inputs for name, count in SIZES.items()}
+    assert {name: len(rows) for name, rows in sets.items()} == {"train": 5000, "validation": 1000, "demo": 100}
+    assert len(torch.cat(list(sets.values())).unique(dim=0)) == 6100
+
+
+def test_without_positions_two_thirds_are_possible_and_least_squares_solves_it_with_them():
+    task = SlotsFaithful()
+    assert 0.67 < task.ceilings()["without positions"] < 0.71
+    assert 0.6 < task.baseline("token counts", 1, 0)["accuracy"] < 0.7
+    assert task.baseline("token × place", 1, 0)["accuracy"] > 0.99
+
+
+def test_an_epoch_shows_every_row_once():
+    task = SlotsFaithful()
+    rows = torch.cat([task.batch(32, 7, step).inputs for step in range(157)])
+    assert len(rows) == 5000
+    assert torch.equal(rows.unique(dim=0), draw_rows(5000, "train").inputs.unique(dim=0))
+
+
+def test_the_data_are_written_as_tables_and_read_back(tmp_path):
+    done = subprocess.run([LOCANT, "data", "slots", "--out", "here"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "5,000 rows" in done.stdout
+    for name, count in SIZES.items():
+        rows = read_rows(tmp_path / "here" / f"{name}.csv")
+        assert torch.equal(rows.inputs, draw_rows(count, name).inputs)
+        assert torch.equal(rows.target, draw_rows(count, name).target)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "first line"),
+        ("place_0,label\n", "at least one row"),
+        ("place_0,label\n3,x\n", "line 2"),
+        ("a,b\n1,2\n", "label"),
+    ],
+)
+def test_a_wrong_table_is_told_by_its_line(tmp_path, text, said):
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(ValueError, match=said):
+        read_rows(tmp_path / "rows.csv")
+
+
+def test_a_data_set_that_does_not_exist_is_told(tmp_path):
+    done = subprocess.run([LOCANT, "data", "slotz"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "slots" in done.stderr
