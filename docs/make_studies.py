@@ -1,0 +1,59 @@
+"""Rebuild docs/studies and README's front table from the packed records, without training.
+
+    python docs/make_studies.py                                        # from docs/studies/studies.json.gz
+    python docs/make_studies.py --store locant-results/runs.sqlite     # pack what a store holds first
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from locant.cli.report import _write_folder
+from locant.report.suite import side_by_side
+from locant.results.pack import pack, unpack
+from locant.results.reading import study_names
+from locant.results.record import StudyRecord, read_record
+from locant.results.store import Store
+
+HOME = Path(__file__).parent
+PACKED = HOME / "studies" / "studies.json.gz"
+README = HOME.parent / "README.md"
+BEGIN, END = "<!-- made by docs/make_studies.py -->\n", "<!-- end -->\n"
+FRONT = ("anomaly", "slot", "decoy", "order", "parity", "gap")
+
+
+def records(store: Store) -> list[StudyRecord]:
+    """The newest record of every shipped study that the store holds."""
+    kept = {entry["name"] for entry in store.studies()}
+    return [read_record(store, name) for name in study_names() if name in kept]
+
+
+def front_table(found: list[StudyRecord]) -> str:
+    """README's table: encodings and controls against the controlled studies."""
+    shown = [record for name in FRONT for record in found if record.study["name"] == name]
+    heads, rows = side_by_side(shown)
+    plain = {name for record in shown for name in record.study["baselines"]}
+    heads = ["", *[f"[{name}](docs/studies/{name}.md)" for name in heads[1:]]]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows if row[0] not in plain]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, help="pack the shipped studies of this store first")
+    asked = parser.parse_args()
+    if asked.store is not None:
+        store = Store(asked.store)
+        pack(store, [record.id for record in records(store)], PACKED)
+    found = records(unpack(PACKED))
+    _write_folder(found, PACKED.parent)
+    text = README.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    README.write_text(before + BEGIN + front_table(found) + END + rest.split(END, 1)[1], encoding="utf-8")
+    print(f"{len(found)} studies in {PACKED.parent}, and the front table of README.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Every shipped study in its quick version, from the command line to the report. Minutes, so CI runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from common_lab import LOCANT
+
+from locant.results.reading import parts, study_names
+
+SINGLE = [name for name in study_names() if parts(name) == [name]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SINGLE)
+def test_a_quick_study_ends_in_a_report(name, tmp_path):
+    done = subprocess.run(
+        [LOCANT, "compare", name, "--quick"], cwd=tmp_path, capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr
+    assert "failed" not in done.stdout
+    told = subprocess.run([LOCANT, "report", name, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    said = json.loads(told.stdout)
+    assert said["verdict"]
+    assert {"none"} <= {row["name"] for row in said["table"]}
+    subprocess.run([LOCANT, "report", name, "--out", "told"], cwd=tmp_path, capture_output=True, check=True)
+    assert (tmp_path / "told" / f"{name}.md").read_text().startswith("# ")
+    assert list((tmp_path / "told" / name).glob("*.png"))
