@@ -1,7 +1,7 @@
 """Rebuild docs/studies and README's front table from the packed records, without training.
 
-    python docs/make_studies.py                                        # from docs/studies/studies.json.gz
-    python docs/make_studies.py --store locant-results/runs.sqlite     # pack what a store holds first
+python docs/make_studies.py                                        # from docs/studies/studies.json.gz
+python docs/make_studies.py --store locant-results/runs.sqlite     # pack what a store holds first
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from locant.cli.report import _write_folder
+from locant.report.folder import write_folder
 from locant.report.suite import side_by_side
 from locant.results.pack import pack, unpack
 from locant.results.reading import study_names
@@ -48,7 +48,7 @@ def main() -> None:
         store = Store(asked.store)
         pack(store, [record.id for record in records(store)], PACKED)
     found = records(unpack(PACKED))
-    _write_folder(found, PACKED.parent)
+    write_folder(found, PACKED.parent)
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     README.write_text(before + BEGIN + front_table(found) + END + rest.split(END, 1)[1], encoding="utf-8")

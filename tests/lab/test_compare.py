@@ -15,6 +15,7 @@ import time
 
 import polars
 import pytest
+import torch
 from common_lab import LOCANT, finish, kept, start, write_tiny
 
 
@@ -188,3 +189,10 @@ def _wait_gone(pid: int) -> None:
             return
         time.sleep(0.1)
     _kill(pid)
+
+
+def test_a_device_that_is_not_there_is_told_before_anything_trains(tmp_path):
+    write_tiny(tmp_path)
+    said = finish(tmp_path, "--device", "cuda:7" if not torch.cuda.is_available() else "cuda:99", status=2)
+    assert "cannot be used here" in said
+    assert "--device cpu" in said

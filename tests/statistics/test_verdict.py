@@ -99,3 +99,9 @@ def test_a_plain_method_is_never_called_the_best_encoding_but_its_lead_is_told()
     assert "harmonic cannot be told from rotary" in level
     behind = verdict(rank(runs(rotary=0.8, none=0.5, harmonic=0.6)), ("none",), ("harmonic",))
     assert "plain" not in behind
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_are_refused_not_ranked(wrong):
+    with pytest.raises(ValueError, match="rotary"):
+        rank({"rotary": np.array([0.5, wrong]), "none": np.array([0.5, 0.5])})

@@ -35,6 +35,7 @@ def report(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     parquet: Annotated[Path | None, typer.Option(help="Write a Parquet file, one row a run.")] = None,
     tensorboard: Annotated[Path | None, typer.Option(help="Write a folder that TensorBoard opens.")] = None,
+    as_html: Annotated[Path | None, typer.Option("--html", help="Write one self-contained page.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write Markdown and pictures to this folder.")] = None,
 ) -> None:
     """Print a study's verdict and table again, from the store alone.
@@ -46,6 +47,8 @@ def report(
       locant report order --markdown > order.md
 
       locant report order-3f2a91c0 --parquet runs.parquet
+
+      locant report order --html order.html
 
       locant report order --out reports
 
@@ -64,7 +67,16 @@ def report(
                 with _written(place):
                     write(record, place)
     if out is not None:
-        _write_folder(records, out)
+        from locant.report.folder import write_folder
+
+        with _written(out):
+            write_folder(records, out)
+    if as_html is not None:
+        from locant.report.page import html
+
+        with _written(as_html):
+            as_html.parent.mkdir(parents=True, exist_ok=True)
+            as_html.write_text(html(records), encoding="utf-8")
     if as_json:
         plain = [_plain(record) for record in records]
         print(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False))
@@ -72,7 +84,7 @@ def report(
         print("\n".join(_csv(record) for record in records), end="")
     elif as_markdown:
         print("\n".join(told.markdown(record) for record in records))
-    elif parquet is None and tensorboard is None and out is None:
+    elif parquet is None and tensorboard is None and out is None and as_html is None:
         for record in records:
             show(record)
         show_together(records)
@@ -83,20 +95,6 @@ def _parts(study: str | None) -> list[str | None]:
     from locant.results.reading import parts, study_names
 
     return list(parts(study)) if study in study_names() else [study]
-
-
-def _write_folder(records: list[StudyRecord], out: Path) -> None:
-    """A Markdown file and its pictures for each study."""
-    from locant.report import study as told
-    from locant.report.pictures import write_pictures
-
-    for record in records:
-        name = record.study["name"]
-        with _written(out / f"{name}.md"):
-            (out / name).mkdir(parents=True, exist_ok=True)
-            shown = write_pictures(record, out / name)
-            text = told.markdown(record, [(caption, f"{name}/{path.name}") for path, caption in shown])
-            (out / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def runs(store: StoreOption = STORE) -> None:

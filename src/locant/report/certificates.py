@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from jinja2 import Environment, PackageLoader
+from locant.report.pages import environment
 
 MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "·"}
 LEGEND = "✓ claimed (or a law for all) and holds · ✗ claimed and does not hold · – not claimed · · seen, not judged"
@@ -89,10 +89,7 @@ def meanings(paper: Paper) -> list[str]:
 
 def html(papers: Sequence[Paper]) -> str:
     """One self-contained page; every cell opens its measurement."""
-    environment = Environment(
-        loader=PackageLoader("locant.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("certificates.html").render(papers=papers, mark=mark, legend=LEGEND)
+    return environment().get_template("certificates.html").render(papers=papers, mark=mark, legend=LEGEND)
 
 
 def _summary(paper: Paper) -> str:

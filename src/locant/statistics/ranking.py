@@ -56,6 +56,9 @@ def rank(scores: Mapping[str, np.ndarray], *, higher_is_better: bool = True, alp
     if len(sizes) != 1:
         counts = ", ".join(f"{name} {len(values)}" for name, values in scores.items())
         raise ValueError(f"every encoding needs the same seeds, but their numbers differ: {counts}.")
+    wrong = [name for name, values in scores.items() if not np.isfinite(np.asarray(values, float)).all()]
+    if wrong:
+        raise ValueError(f"scores must be finite numbers to be ranked, but these are not: {', '.join(wrong)}.")
     sign = 1 if higher_is_better else -1
     order = sorted(scores, key=lambda name: -sign * float(np.mean(scores[name])))
     pairs = list(combinations(order, 2))

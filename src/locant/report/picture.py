@@ -1,0 +1,54 @@
+"""A picture that can be drawn, and the words that captions share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from locant.plots import gallery
+from locant.plots.frame import Frame
+from locant.results.record import RowRecord
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Picture(NamedTuple):
+    """The file of locant.plots that draws it, the numbers it draws, and what it shows, in a sentence."""
+
+    plot: str
+    numbers: dict[str, Any]
+    caption: str
+
+    def draw(self, theme: str = "light") -> tuple[Axes, ...]:
+        return gallery.draw(self.plot, self.numbers, Frame(theme=theme))
+
+
+def bar(rows: Sequence[RowRecord], *, dots: bool = False) -> str:
+    """What stands for a row: a mean with its interval; a single seed has none."""
+    if max(len(row.seeds) for row in rows) < 2:
+        return "one value a row, without an interval"
+    return "the mean with its 95 % t interval" + (", every seed as a dot" if dots else "")
+
+
+def seeds(rows: Sequence[RowRecord]) -> str:
+    count = max(len(row.seeds) for row in rows)
+    return f"{count} seed{'s' * (count != 1)}"
+
+
+def listed(names: Iterable[object], last: str = "and") -> str:
+    """
+    >>> listed([32, 48, 64])
+    '32, 48 and 64'
+    """
+    *first, final = map(str, names)
+    return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def capital(text: str) -> str:
+    """Upper case at the start of a sentence, the rest as it is.
+
+    >>> capital("accuracy, unseen AUC")
+    'Accuracy, unseen AUC'
+    """
+    return text[:1].upper() + text[1:]

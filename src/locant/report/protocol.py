@@ -1,0 +1,54 @@
+"""How a study was done, in sentences made from its settings. No torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from locant.results.record import StudyRecord
+
+
+def told(record: StudyRecord) -> list[str]:
+    """Model, training, seeds, search and choice, each in a sentence."""
+    study, facts = record.study, record.facts
+    return [
+        _model(study["model"], facts),
+        _training(study["training"]),
+        _seeds(study),
+        _search(study["search"]),
+        f"The best step is chosen by {facts.get('chooses', facts['metric'])} on validation data alone, and tested once.",
+        "For one seed every row starts from the same shared weights and meets the same data in the same order.",
+    ]
+
+
+def _model(model: dict[str, Any], facts: dict[str, Any]) -> str:
+    dropout = (
+        f", dropout {model['dropout']:g} (numbers {model['dropout_from']})" if model["dropout"] else ", no dropout"
+    )
+    return (
+        f"A transformer of {model['layers']} {model['norm']}-norm layers, width {model['dim']}, {model['heads']} heads, "
+        f"feed-forward {model['ffn']} ({model['activation']}){dropout}; training length {facts.get('length', '?')}."
+    )
+
+
+def _training(training: dict[str, Any]) -> str:
+    return (
+        f"AdamW, rate {training['rate']:g} ({training['schedule']}, warm-up {training['warm_up']} steps), weight decay "
+        f"{training['weight_decay']:g} and none on positional tensors, gradients clipped at {training['clip']:g}, "
+        f"{training['steps']} steps of {training['batch']} rows."
+    )
+
+
+def _seeds(study: dict[str, Any]) -> str:
+    seeds = study["seeds"]
+    return f"{seeds} seeds." if isinstance(seeds, int) else f"Seeds {', '.join(map(str, seeds))}."
+
+
+def _search(search: dict[str, Any] | None) -> str:
+    if not search:
+        return "No search: one rate for all."
+    rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
+    return (
+        f"Every row has the same search at full budget: the rate times {rates} and, where something positional is learnt, "
+        f"its own rate times {own}; {search['seeds']} seed(s) that are not reported; a choice on the edge widens the grid, "
+        f"{search['widen']} time(s) at most."
+    )
