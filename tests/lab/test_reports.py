@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -16,6 +17,7 @@ from locant.engine.driver import Driver
 from locant.report import controls
 from locant.report.claims import answers
 from locant.report.details import details, learning, published, with_half
+from locant.report.page import html
 from locant.report.study import markdown
 from locant.report.suite import side_by_side
 from locant.results.pack import pack, unpack
@@ -185,3 +187,24 @@ def test_seeds_are_how_many_or_which_and_never_those_of_the_search(seeds):
 
 def test_a_mean_of_tiny_numbers_keeps_its_size():
     assert with_half(np.array([1e-6, 2e-6, 3e-6])).startswith("2e-06 ± 2e-06")
+
+
+def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
+    store, which = finished(
+        tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=3, title="<b>A & B</b>"
+    )
+    page = html([read_record(store, which)])
+    assert "&lt;b&gt;A &amp; B&lt;/b&gt;" in page
+    assert "<b>A" not in page
+    outside = re.findall(r'(?:src|href|srcset)="(?!data:)[^"]*"|url\(|@import|<script', page)
+    assert outside == []
+    for needed in (
+        "No claim is possible with 3 seeds",
+        "How it was done",
+        "locant compare order",
+        "Every run behind these numbers",
+    ):
+        assert needed in page
+    assert page.count("<figure>") >= 2
+    digest = read_record(store, which).rows[0].digests[0]
+    assert digest in page

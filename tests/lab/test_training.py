@@ -266,3 +266,9 @@ def test_the_buckets_of_a_ceiling_are_those_of_t5():
     theirs = encoding.bucket(relative)
     ours = [bucket(int(distance)) for distance in relative]
     assert len(set(zip(ours, theirs.tolist(), strict=True))) == len(set(ours)) == len(set(theirs.tolist()))
+
+
+def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
+    monkeypatch.setattr(Order, "score", lambda self, output, target: {"accuracy": 0.5, "loss": float("nan")})
+    with pytest.raises(FloatingPointError, match="in the end: loss"):
+        execute(run())

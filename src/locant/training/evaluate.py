@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import resource
 import sys
 import time
@@ -84,6 +85,9 @@ class Running:
         tested = self.task.test(Predict(self.model, self.run, "test"), settings.test, self.run.seed)
         chosen = next(entry for entry in self.history if entry["step"] == self.best["step"])
         metrics = {**tested.scores, "validation": chosen[self.task.chooses], "best_step": float(self.best["step"])}
+        wrong = [name for name, value in metrics.items() if not math.isfinite(value)]
+        if wrong:
+            raise FloatingPointError(f"not a number in the end: {', '.join(wrong)}")
         outcome = Outcome(metrics, self.history, self._cost(), notes(self.model, self.run, self.task, tested.columns))
         if self.folder is not None:
             if self.keep:
