@@ -143,7 +143,7 @@ def timed(work) -> float:
 
 def against_textbook(threads: int) -> None:
     for name, changes in SHORT.items():
-        for source in ("fresh", "pool"):
+        for source in ("fresh", "bits", "pool"):
             study = read_study(name, changes={**changes, "keep_files": False, "model.dropout_from": source})
             row = next(row for row in study.rows() if row.name == "sinusoidal")
             runs = [study.run(row, seed) for seed in range(RUNS)]

@@ -20,7 +20,7 @@ from torch.nn.functional import scaled_dot_product_attention as fused
 
 from locant import positions
 from locant.blocked import blocked
-from locant.dropout import PooledDropout
+from locant.dropout import is_quick
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
@@ -118,8 +118,8 @@ def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None)
     if overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix"):
         return "explicit"  # needs the scores or the weights themselves
     on_cpu = q.device.type == "cpu"
-    if isinstance(drop, PooledDropout) or (on_cpu and (drop is not None or positions.in_transform(q))):
-        return "explicit"  # the fused kernels know no pool; the one on the CPU neither dropout nor transforms
+    if is_quick(drop) or (on_cpu and (drop is not None or positions.in_transform(q))):
+        return "explicit"  # the fused kernels know only torch's own; the one on the CPU neither dropout nor transforms
     learns = placed.add is not None and placed.add.requires_grad  # the fused kernel has no gradient for the bias
     widened = k.shape[-1] > width and placed.add is None and placed.see is None and not placed.causal
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()

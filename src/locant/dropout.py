@@ -9,8 +9,29 @@ from torch import Tensor, nn
 
 from locant.errors import one_of, share
 
-SOURCES = ("fresh", "pool")
+SOURCES = ("fresh", "bits", "pool")
+BITS = 16
 POOL = 1 << 22  # masks are windows into so many numbers, each from a place drawn anew
+
+
+class BitDropout(nn.Dropout):
+    """Dropout that decides by 16 fresh random bits a number: as independent as torch's, several times quicker on a CPU.
+
+    The share is rounded to 1/65,536.
+
+    >>> drop = BitDropout(0.25)
+    >>> drop(torch.ones(400, 100)).unique().tolist()
+    [0.0, 1.3333333730697632]
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        steps = round(self.p * 2**BITS)
+        if not self.training or not steps:
+            return x
+        words = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device).random_(-(2**63), None)
+        drawn = words.view(torch.int16)[: x.numel()].view(x.shape)  # uniform from −2¹⁵ up to 2¹⁵ − 1
+        kept = (drawn >= steps - 2 ** (BITS - 1)).to(x.dtype)
+        return x * kept.mul_(1 / (1 - steps / 2**BITS))
 
 
 class PooledDropout(nn.Dropout):
@@ -34,9 +55,14 @@ class PooledDropout(nn.Dropout):
 
 
 def make_dropout(owner: str, dropped: float, source: str = "fresh") -> nn.Dropout:
-    """Dropout by its share, with numbers drawn "fresh" in every call or from a "pool"."""
-    dropped = share(owner, "dropout", dropped)
-    return PooledDropout(dropped) if one_of(owner, "dropout_from", source, SOURCES) == "pool" else nn.Dropout(dropped)
+    """Dropout by its share: torch's own ("fresh"), by 16 fresh "bits" each, or by windows of a "pool"."""
+    kinds = {"fresh": nn.Dropout, "bits": BitDropout, "pool": PooledDropout}
+    return kinds[one_of(owner, "dropout_from", source, SOURCES)](share(owner, "dropout", dropped))
+
+
+def is_quick(drop: nn.Dropout | None) -> bool:
+    """Whether it is another dropout than torch's own."""
+    return isinstance(drop, BitDropout | PooledDropout)
 
 
 @cache

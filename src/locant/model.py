@@ -35,7 +35,7 @@ class Transformer(nn.Module):
     head        what the output goes through, such as nn.Linear(64, 256); nothing by default
     norm        "pre" (before each part, and once at the end) or "post" (after each sum)
     causal      a decoder (True) or an encoder (False)
-    dropout     the share that is dropped in training, with numbers drawn "fresh" or from a "pool" (quicker on a CPU)
+    dropout     the share that is dropped in training, with numbers that are "fresh" (torch's), or quicker: "bits", "pool"
 
     >>> model = Transformer(make("rotary", dim=32, heads=4), layers=2, embed=torch.nn.Embedding(10, 32))
     >>> model(torch.randint(10, (2, 7)), locant.positions.consecutive(7)).shape

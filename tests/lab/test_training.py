@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from locant.catalog import make, names
-from locant.dropout import POOL, PooledDropout
+from locant.dropout import POOL, BitDropout, PooledDropout
 from locant.tasks._ceilings import bucket
 from locant.tasks.base import make_task, task_names
 from locant.tasks.order import Order
@@ -151,7 +151,7 @@ LONG = {"steps": 24, "batch": 4, "validate_every": 4, "validation": 16, "test": 
 
 
 @pytest.mark.parametrize("encoding", ["learned", "t5", "rotary"])
-@pytest.mark.parametrize("source", ["fresh", "pool"])
+@pytest.mark.parametrize("source", ["fresh", "bits", "pool"])
 def test_a_run_that_goes_on_from_a_checkpoint_gives_the_same_bits(encoding, source, tmp_path, monkeypatch):
     model = {"dim": 16, "heads": 2, "layers": 1, "ffn": 16, "dropout": 0.2, "dropout_from": source}
     settings = run(encoding, model=model, training=LONG)
@@ -202,6 +202,22 @@ def test_files_for_people_hold_what_the_run_gave(tmp_path):
     model = build(settings, make_task("order", length=8, symbols=5))
     model.load_state_dict(best)
     assert (tmp_path / "files/last.safetensors").exists()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_dropout_by_bits_drops_each_number_by_itself(share):
+    drop = BitDropout(share)
+    torch.manual_seed(0)
+    kept = drop(torch.ones(1000, 1001)) > 0
+    assert abs((~kept).double().mean().item() - share) < 0.002
+    both = (~kept[:, 1:] & ~kept[:, :-1]).double().mean().item()  # neighbours, which come from one word
+    assert abs(both - share**2) < 0.002
+    assert not torch.equal(kept, drop(torch.ones(1000, 1001)) > 0)
+    x = torch.ones(7, requires_grad=True)
+    out = drop(x)
+    out.sum().backward()
+    assert torch.equal(x.grad, out.detach())
+    assert torch.equal(drop.eval()(x), x)
 
 
 def test_pooled_dropout_drops_the_same_share_and_nothing_in_evaluation():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,11 +65,11 @@ def _against_none(ranking: Ranking | None) -> dict[str, float]:
     return dict(zip(others, holm([ranking.apart(name, "none")[0].p for name in others]), strict=True))
 
 
-def _cost(row: RowRecord) -> dict[str, float]:
+def _cost(row: RowRecord) -> dict[str, float | None]:
     return {
-        "parameters": row.cost.get("parameters", 0.0),
-        "ms_a_step": 1000 * row.cost.get("seconds_a_step", 0.0),
-        "megabytes": row.cost.get("peak_megabytes", 0.0),
+        "parameters": row.cost.get("parameters"),
+        "ms_a_step": None if "seconds_a_step" not in row.cost else 1000 * row.cost["seconds_a_step"],
+        "megabytes": row.cost.get("peak_megabytes"),
     }
 
 
@@ -82,7 +83,10 @@ def conclusion(record: StudyRecord) -> str:
     ranking = ranked(record)
     if ranking is None:
         return "No row has all its runs: nothing can be said."
-    said = verdict(ranking, tuple(record.study["controls"]), tuple(record.study.get("baselines", ())))
+    knows = record.facts.get("oracles", ())  # rows that know the answer are no methods
+    plain = [name for name in record.study.get("baselines", ()) if name not in knows]
+    ranking = replace(ranking, rows=[row for row in ranking.rows if row.name not in knows])
+    said = verdict(ranking, tuple(record.study["controls"]), tuple(plain))
     spreads = [pair.half_width for pair in ranking.differences.values()]
     if ranking.seeds >= ENOUGH and spreads:
         first, second = (np.array(row.scores) for row in (ranking.rows[0], ranking.rows[-1]))
@@ -170,11 +174,15 @@ def cells(row: dict[str, Any], metric: str) -> list[str]:
         row["ties"],
         _with_interval(row["against_none"], row["against_none_low"], row["against_none_high"], "+.3f"),
         "" if row["p"] is None else f"{row['p']:.3f}",
-        f"{row['parameters']:,.0f}",
-        f"{row['ms_a_step']:.1f}",
-        f"{row['megabytes']:.0f}",
+        _number(row["parameters"], ",.0f"),
+        _number(row["ms_a_step"], ".1f"),
+        _number(row["megabytes"], ".0f"),
         str(row["seeds"]),
     ]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None, form: str) -> str:

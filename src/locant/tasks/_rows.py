@@ -32,6 +32,7 @@ class Rows:
     chooses = "accuracy"
     chooses_higher = True
     threshold = 0.9
+    oracles: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ("token counts", "token × place")
 
     def sample(self, count: int, draw: torch.Generator) -> Batch:

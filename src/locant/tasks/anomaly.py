@@ -54,6 +54,7 @@ class Anomaly:
     chooses = "average precision"
     chooses_higher = True
     threshold = 0.8
+    oracles = ("oracle",)
 
     def __post_init__(self) -> None:
         whole_number("anomaly", "length", self.length, least=2 * SPAN)

@@ -62,6 +62,7 @@ class AnomalyFaithful:
     chooses_higher = False
     chance = 0.05
     threshold = 0.5
+    oracles: tuple[str, ...] = ()
 
     @property
     def reach(self) -> int:

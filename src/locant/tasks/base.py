@@ -52,6 +52,7 @@ class Task(Protocol):
     chance: float
     threshold: float  # the score at which the task counts as learnt
     baselines: tuple[str, ...]  # plain methods that a table must be compared with
+    oracles: tuple[str, ...]  # those of them that know what no method can know
 
     def ceilings(self) -> Scores:
         """The best possible scores by what a model can see; "without positions" among them where it is known."""
@@ -82,7 +83,7 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
 
 def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
-    names = ("metric", "higher_is_better", "chooses", "chooses_higher", "chance", "threshold", "length")
+    names = ("metric", "higher_is_better", "chooses", "chooses_higher", "chance", "threshold", "length", "oracles")
     return {**{name: getattr(task, name) for name in names}, "ceilings": task.ceilings()}
 
 

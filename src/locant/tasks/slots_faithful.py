@@ -49,6 +49,7 @@ class SlotsFaithful:
     chooses_higher = True
     chance = 1 / CLASSES
     threshold = 0.9
+    oracles: tuple[str, ...] = ()
     baselines = ("token counts", "token × place")
 
     @property

@@ -45,7 +45,7 @@ class ModelConfig(Plain):
     token_size: float = Field(1.0, gt=0)  # standard deviation of token vectors at the start
     head: int = Field(0, ge=0)  # hidden width of the head; 0 is one linear layer
     dropout: float = Field(0.0, ge=0, lt=1)
-    dropout_from: Literal["fresh", "pool"] = "fresh"  # exact, or quick
+    dropout_from: Literal["fresh", "bits", "pool"] = "fresh"  # torch's own, or quicker
 
 
 class TrainingConfig(Plain):
