@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import torch
 
 from locant.catalog import describe, names
 from locant.cli.listing import markdown
+from locant.report.pictures import pictures
+from locant.report.study import markdown as report
+from locant.results.pack import unpack
 from locant.shapes import Shape
 
 ROOT = Path(__file__).parent.parent
@@ -42,3 +46,20 @@ def test_every_encoding_has_its_formula_paper_and_worked_example_at_the_top():
         assert "arXiv:" in doc, name
         assert ">>>" in doc, name
         assert re.search(r"^    \S.*[=+(].*", doc, flags=re.MULTILINE), name
+
+
+def test_the_front_table_and_the_reports_are_made_from_the_packed_records():
+    spec = importlib.util.spec_from_file_location("make_studies", ROOT / "docs" / "make_studies.py")
+    making = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(making)
+    found = making.records(unpack(making.PACKED))
+    assert found
+    shown = TEXT.split(making.BEGIN)[1].split(making.END)[0]
+    assert shown == making.front_table(found)
+    for record in found:
+        name = record.study["name"]
+        written = (ROOT / "docs" / "studies" / f"{name}.md").read_text(encoding="utf-8")
+        listed = [(picture.caption, f"{name}/{key}.png") for key, picture in pictures(record).items()]
+        assert written == report(record, listed)
+        assert all((ROOT / "docs" / "studies" / path).exists() for _, path in listed)
+    assert making.PACKED.stat().st_size < 2_000_000
