@@ -12,7 +12,7 @@ import ray
 from common_lab import finish, kept, write_tiny
 
 from locant.engine.ray import compute
-from locant.results.study import read_study
+from locant.results.reading import read_study
 
 pytestmark = pytest.mark.slow
 

@@ -133,12 +133,17 @@ def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp
     assert "rotary" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "text", [b"no gzip", gzip.compress(b"[]"), gzip.compress(json.dumps({"format": "x"}).encode())]
-)
-def test_a_file_that_holds_no_packed_studies_is_told(tmp_path, text):
+WRONG = {
+    "no gzip": b"hello",
+    "no format": gzip.compress(b"[]"),
+    "another format": gzip.compress(json.dumps({"format": "x"}).encode()),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_file_that_holds_no_packed_studies_is_told(tmp_path, what):
     path = tmp_path / "some.json.gz"
-    path.write_bytes(text)
+    path.write_bytes(WRONG[what])
     with pytest.raises(ValueError, match="cannot be read as packed studies"):
         unpack(path)
 

@@ -6,7 +6,7 @@ import os
 import sys
 import tomllib
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,10 +17,12 @@ from locant.engine.attempt import Files
 from locant.engine.driver import Compute, Driver, Watch
 from locant.errors import one_of
 from locant.results.reading import about, read_studies, study_names
-from locant.results.record import StudyRecord, read_record
 from locant.results.store import Kept, Store
 from locant.results.study import Study
 from locant.training.config import RunConfig
+
+if TYPE_CHECKING:
+    from locant.results.record import StudyRecord
 
 
 def compare(
@@ -116,6 +118,8 @@ def _usable(device: str) -> str:
 def _finish(
     plan: Study, store: Store, facts: dict[str, Any], command: str, compute: Compute, any_code: bool
 ) -> StudyRecord:
+    from locant.results.record import read_record
+
     console = Console(stderr=True)
     with Display(console) as display:
         display.sign = 1 if facts["chooses_higher"] else -1
