@@ -1,0 +1,176 @@
+"""Every repair does what its sentence says, and there is no repair without a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from locant.series import table
+
+OWN = "If these rows belong to several series, give each a column or a file of its own."
+
+
+def test_unsorted_rows_are_sorted_and_counted(read):
+    series = read(["time,x", "1,10", "3,30", "2,20", "5,50", "4,40"])
+    assert series.times.tolist() == [1, 2, 3, 4, 5]
+    assert series.values.ravel().tolist() == [10, 20, 30, 40, 50]
+    assert series.repairs == ["2 of 5 rows were not in the order of time: the rows were sorted."]
+
+
+def test_rows_from_new_to_old_are_turned_round(read):
+    series = read(["time,x", "3,30", "2,20", "1,15"])
+    assert series.values.ravel().tolist() == [15, 20, 30]
+    assert series.repairs == ["The rows ran from new to old: they were turned round."]
+
+
+def test_repeated_moments_with_equal_values_are_dropped(read):
+    series = read(["time,x,y", "1,0.1,1", "2,0.1,2", "2,0.1,2", "2,0.1,2", "3,0.3,1"])
+    assert series.values.tolist() == [[0.1, 1], [0.1, 2], [0.3, 1]]
+    assert series.repairs == ["2 rows repeated a moment with equal values: left out."]
+
+
+def test_repeated_moments_with_different_values_become_their_mean(read):
+    series = read(["time,x,y", "1,5,1", "2,10,2", "2,20,2", "2,NA,5", "3,5,1"])
+    assert series.values.tolist() == [[5, 1], [15, 3], [5, 1]]
+    assert series.repairs == [
+        "1 moment stood in several rows with different values: their mean was taken, of 3 rows.",
+        OWN,
+    ]
+
+
+def test_equal_and_different_repeats_are_told_apart(read):
+    series = read(["time,x", "1,5", "1,5", "2,10", "2,20", "2,30", "3,7", "3,8"])
+    assert series.values.ravel().tolist() == [5, 20, 7.5]
+    assert series.repairs == [
+        "1 row repeated a moment with equal values: left out.",
+        "2 moments stood in several rows with different values: their mean was taken, of 5 rows.",
+        OWN,
+    ]
+
+
+def test_repeats_of_missing_values_stay_missing(read):
+    series = read(["time,x", "1,5", "2,", "2,", "3,7"])
+    assert series.values.ravel().tolist() == [5, 6, 7]
+    assert series.understood.missing == 1
+
+
+def test_rows_without_a_time_are_left_out_and_counted(read):
+    series = read(["time,x", "2014-02-14,1", ",9", "2014-02-15,2", "NA,8"])
+    assert series.values.ravel().tolist() == [1, 2]
+    assert series.repairs == ["2 of 4 rows had no time: left out."]
+    series = read(["time,x,y,label", "1,1,,0", "2,2,,0", ",3,5,1", ",4,6,1"])
+    assert series.names == ("x",)  # all that y had went with these rows
+    assert not series.labels.any()
+
+
+def test_missing_values_are_interpolated_in_time_and_held_at_the_edges(read):
+    series = read(["time,x,y", "0,NA,1", "1,10,2", "2,,-", "10,null,11", "11,20,inf"])
+    assert series.values[:, 0].tolist() == [10, 10, 11, 19, 20]
+    assert series.values[:, 1].tolist() == [1, 2, 3, 11, 11]
+    assert series.repairs == [
+        "x: 3 of 5 values were missing: 2 interpolated, 1 held at the edges.",
+        "y: 2 of 5 values were missing: 1 interpolated, 1 held at the edges.",
+    ]
+    assert series.understood.missing == 5
+
+
+def test_the_line_between_the_largest_numbers_is_finite(read):
+    assert read(["x,y", "1.7e308,1", "NA,2", "-1.7e308,7"]).values[:, 0].tolist() == [1.7e308, 0, -1.7e308]
+
+
+def test_without_a_time_missing_values_are_interpolated_in_rows(read):
+    assert read(["x,y", "5,1", "NA,2", "2,7"]).values[:, 0].tolist() == [5, 3.5, 2]
+
+
+def test_text_among_numbers_is_named_with_its_first_line_and_taken_as_missing(read):
+    series = read(["x,y", "1,1", "error,2", "3,1", "??,5", "5,3"])
+    assert series.values[:, 0].tolist() == [1, 2, 3, 4, 5]
+    assert series.repairs[0] == "x: 2 cells are no numbers, the first ('error' on line 3): taken as missing."
+
+
+def test_columns_of_text_constants_and_nothing_are_left_out_and_said(read):
+    series = read(["x,name,same,none,mixed", "1,a,5,,b", "2,b,5,NA,1", "4,c,NA,,c"])
+    assert series.names == ("x",)
+    assert series.repairs == [
+        "Column name holds text ('a' on line 2): left out.",
+        "Column same is constant (5): left out.",
+        "Column none has no values: left out.",
+        "Column mixed holds text ('b' on line 2): left out.",
+    ]
+
+
+def test_a_constant_column_that_is_asked_for_is_kept(read):
+    series = read(["x,stuck", "1,5", "2,5", "4,5"], columns=["stuck", "x"])
+    assert series.names == ("stuck", "x")
+    assert series.values[:, 0].tolist() == [5, 5, 5]
+    assert series.repairs == []
+
+
+def test_an_hour_that_comes_twice_is_told_as_the_end_of_summer_time(read):
+    clock = [f"2014-10-26 {hour:02}:{minute:02}" for hour in (1, 2, 2, 3) for minute in range(0, 60, 15)]
+    series = read(["time,x", *(f"{at},{k}" for k, at in enumerate(clock))])
+    assert len(series.values) == 12
+    assert series.values[4:8].ravel().tolist() == [6, 7, 8, 9]  # the mean of the two hours
+    assert series.repairs[0].startswith(
+        "The clock goes back by an hour at 2014-10-26 02:00, as at the end of summer time"
+    )
+    zoned = [f"{at}+0{2 if k < 8 else 1}:00" for k, at in enumerate(clock)]
+    series = read(["time,x", *(f"{at},{k}" for k, at in enumerate(zoned))])
+    assert series.values.ravel().tolist() == list(range(16))  # with a zone both hours are there
+    assert series.understood.irregular == 0
+
+
+def test_an_hourly_clock_that_repeats_one_hour_at_night_is_told_too(read):
+    hours = [*(f"2014-10-26 {hour:02}:00" for hour in (0, 1, 2, 2, 3, 4)), "2014-10-26 05:00"]
+    assert "end of summer time" in read(["time,x", *(f"{at},{k}" for k, at in enumerate(hours))]).repairs[0]
+
+
+def test_a_clean_file_has_nothing_to_say(read):
+    assert read(["time,x", "2014-02-14,1", "2014-02-15,2", "2014-02-16,1"]).repairs == []
+
+
+def test_times_always_rise_and_values_are_always_finite(read):
+    lines = ["time,x", *(f"{(7 * k) % 30},{'NA' if k % 4 == 0 else k}" for k in range(40))]
+    series = read(lines)
+    assert (np.diff(series.times) > 0).all()
+    assert np.isfinite(series.values).all()
+
+
+def test_the_short_table_says_what_was_understood(read):
+    lines = [
+        "time,x,label",
+        "2014-02-14 14:30,1,0",
+        "2014-02-14 14:35,,1",
+        "2014-02-14 14:40,4,1",
+        "2014-02-15 14:40:30.5,4,0",
+    ]
+    assert table(read(lines)) == [
+        ("file", "mine.csv (CSV)"),
+        ("rows", "4"),
+        ("columns", "1: x"),
+        ("time", "time (ISO 8601)"),
+        ("span", "2014-02-14 14:30:00 to 2014-02-15 14:40:30.5 (1 day 10 min 30.5 s)"),
+        ("usual step", "5 min"),
+        ("irregular gaps", "33.3%"),
+        ("missing values", "1 of 4 (25.0%)"),
+        ("labels", "1 stretch, 50.0% of the rows"),
+    ]
+
+
+def test_the_short_table_of_a_series_without_a_time_is_shorter(read):
+    lines = [",".join("abcdefgh"), *(",".join(str((k + j) ** 2 % 7) for j in range(8)) for k in range(3))]
+    assert table(read(lines)) == [
+        ("file", "mine.csv (CSV)"),
+        ("rows", "3"),
+        ("columns", "8: a, b, c, d, e, f, …"),
+        ("time", "none: rows are counted"),
+        ("missing values", "none"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("times", "span"), [((0, 0.5, 1.5), "0 to 1.5 (1.5)"), ((1e6, 2e6, 4e6), "1e+06 to 4e+06 (3e+06)")]
+)
+def test_plain_numbers_have_a_span_without_a_unit(read, times, span):
+    series = read(["time,x", *(f"{at},{k % 2}" for k, at in enumerate(times))])
+    assert ("span", span) in table(series)
