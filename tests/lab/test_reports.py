@@ -213,3 +213,27 @@ def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
     assert page.count("<figure>") >= 2
     digest = read_record(store, which).rows[0].digests[0]
     assert digest in page
+
+
+def test_with_few_seeds_the_controls_claim_nothing(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.01 * seed}, seeds=3)
+    said = " ".join(controls.told(read_record(store, which)))
+    assert "3 seeds are too few to say whether a gain is positional" in said
+    assert "so what" not in said
+
+
+def test_a_study_whose_control_failed_is_still_told(tmp_path):
+    study = read_study("order", changes={"search": False, "seeds": 2})
+    store = Store(tmp_path / "runs.sqlite")
+
+    def compute(runs):
+        for run in runs:
+            failed = run.name == "none"
+            yield Done(
+                run, {} if failed else {"accuracy": 0.9, "validation": 0.9}, [], COST, "broken" if failed else ""
+            )
+
+    which = Driver(study, store, compute).finish(
+        facts(make_task(study.task, **study.task_options)), "locant compare order"
+    )
+    assert "none failed: seed 0: broken" in markdown(read_record(store, which))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from locant.results.record import StudyRecord
 from locant.statistics.paired import compare, interval
-from locant.statistics.verdict import short
+from locant.statistics.verdict import FEWEST, short
 
 
 def told(record: StudyRecord) -> list[str]:
@@ -21,8 +21,12 @@ def told(record: StudyRecord) -> list[str]:
         same = apart.low <= 0 <= apart.high
         said = "equals none within its interval" if same else "is not the same as none"
         gain = "what the encodings gain is positional" if same else "not all of a gain over none is positional"
+        if len(scores["none"]) < FEWEST:
+            gain = f"but {len(scores['none'])} seeds are too few to say whether a gain is positional"
+        else:
+            gain = f"so {gain}"
         gap = f"{short(apart.mean)} ± {short(apart.half_width)}"
-        sentences.append(f"The same vectors with their order destroyed: scrambled {said} ({gap}), so {gain}.")
+        sentences.append(f"The same vectors with their order destroyed: scrambled {said} ({gap}), {gain}.")
     return sentences
 
 

@@ -30,7 +30,7 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = []
     p_none = _against_none(ranking)
     for place in ranking.rows if ranking else []:
-        apart = ranking.apart(place.name, "none") if ranking and "none" in by_name and place.name != "none" else None
+        apart = ranking.apart(place.name, "none") if ranking and place.name in p_none else None
         listed.append(
             {
                 "name": place.name,
