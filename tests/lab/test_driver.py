@@ -6,14 +6,16 @@ import time
 
 import pytest
 from common_lab import write_tiny
+from rich.console import Console
 
+from locant.cli.compare import Display
 from locant.engine import driver as driver_module
 from locant.engine.attempt import Done, Files, attempt
 from locant.engine.driver import Driver
 from locant.results import store as store_module
 from locant.results.faults import StoreError
 from locant.results.reading import read_study
-from locant.results.store import Store
+from locant.results.store import Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED
 
 FACTS = {
@@ -164,3 +166,15 @@ def test_a_file_that_cannot_be_written_stops_the_study_and_fails_no_run(tiny, tm
     with pytest.raises(StoreError, match=r"could not write its files.*\n.*the same command goes on"):
         Driver(study, store, lambda runs: iter([Done(run, *attempt(run.model_dump(), files))])).finish(FACTS, "t")
     assert store.find(run.digest(), None) is None
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
+    display = Display(Console(quiet=True))
+    display.sign = sign
+    display.planned("runs", 2, 0)
+    for metrics in ({"F1": 0.5}, {"F1": 0.5, "validation": 0.3}):
+        display.ended(
+            read_study("order").run(read_study("order").rows()[0], 0), Kept("d", "c", {}, "done", metrics, [], {}, "")
+        )
+    assert display.best == (sign * 0.3, "none")

@@ -168,7 +168,7 @@ class Display(Watch):
     def ended(self, run: RunConfig, kept: Kept) -> None:
         if kept.status != "done":
             self.failed += 1
-        elif self.sign * kept.metrics.get("validation", float("-inf")) > self.best[0]:
+        elif "validation" in kept.metrics and self.sign * kept.metrics["validation"] > self.best[0]:
             self.best = (self.sign * kept.metrics["validation"], run.name)
         note = f"best so far {self.best[1]} {abs(self.best[0]):.3f}" + (
             f", {self.failed} failed" if self.failed else ""
