@@ -1,4 +1,4 @@
-"""Certificates: what is measured, how it is judged, how it is told; and other people's code made an encoding."""
+"""Certificates: what is measured and how it is judged."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ import locant
 from locant.certificate import FAILS, HOLDS, NOT_CLAIMED, SEEN, certify, judge, property_names
 from locant.encodings.base import Encoding, difference
 from locant.properties.mixing import angle, angle_from_lengths
-from locant.report import certificates as report
 from locant.shapes import Shape
-from locant.subject import Measured, Subject, learns
+from locant.subject import Measured
 from locant.testing import assert_certified
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
@@ -217,89 +216,6 @@ def test_the_value_of_another_position_fails_whatever_is_claimed():
     assert judge(made("extrapolates", "beyond"), locant.adapt(nn.Identity(), dim=8), clipped) == FAILS
 
 
-# ---------------------------------------------------------------- adapt
-
-
-class Ramp(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(1))
-        self.register_buffer("fixed", torch.ones(1))
-
-
-class Counts(Ramp):
-    def forward(self, x):
-        return x + self.weight * torch.arange(x.shape[1])[:, None]
-
-
-class Takes(Ramp):
-    def forward(self, x, pos):
-        return x + self.weight * pos[..., None]
-
-
-class TakesIfGiven(Ramp):
-    def forward(self, x, input_pos=None, scale=1.0):
-        return x + scale * self.weight * input_pos[..., None]
-
-
-class Masks(Ramp):
-    def forward(self, x, mask=None):
-        assert mask is None, "positions are no mask"
-        return x
-
-
-POS, X = torch.tensor([5, 7]), torch.zeros(1, 2, 4)
-
-
-@pytest.mark.parametrize(
-    ("module", "added"), [(Counts, [0, 1]), (Takes, [5, 7]), (TakesIfGiven, [5, 7]), (Masks, [0, 0])]
-)
-def test_a_module_is_given_positions_when_it_takes_them(module, added):
-    encoding = locant.adapt(module(), dim=4)
-    assert encoding.embed(X, POS)[0, :, 0].tolist() == added
-    assert encoding.bias(POS, POS) is None
-
-
-def test_a_function_is_called_once_for_queries_and_keys_at_their_own_positions():
-    encoding = locant.adapt(lambda q, k, pos: (q + pos[:, None], k - pos[:, None]), dim=4, heads=2)
-    q, k = encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 3, 2), POS, torch.tensor([1, 2, 3]))
-    assert q[0, 1, :, 0].tolist() == [5, 7]
-    assert k[0, 1, :, 0].tolist() == [-1, -2, -3]
-
-
-def test_casts_and_copies_reach_the_module_that_a_function_works_with():
-    ramp = Ramp()
-    encoding = locant.adapt(lambda ramp, q, k, pos: (q * ramp.fixed, k), module=ramp, dim=4, heads=2)
-    other = copy.deepcopy(encoding).bfloat16()
-    assert encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 2, 2), POS, POS)[0].dtype == torch.float32
-    assert (ramp.fixed.dtype, other.module.fixed.dtype) == (torch.float32, torch.bfloat16)
-    assert [name for name, _ in encoding.named_parameters()] == ["module.weight"]
-    encoding.double()
-    assert ramp.fixed.dtype == torch.float64
-
-
-def test_claims_are_what_an_adapted_thing_is_held_to():
-    free, held = (locant.adapt(Takes(), dim=16, heads=2, **claims) for claims in ({}, {"shift_invariant": True}))
-    assert certify(free, only=["shift"])["shift"].verdict == NOT_CLAIMED
-    assert certify(held, only=["shift"]).fails == ["shift"]
-    with pytest.raises(ValueError, match=r"no claim 'shift_invariance'. Did you mean 'shift_invariant'\?\n  Claims: "):
-        locant.adapt(Takes(), dim=4, shift_invariance=True)
-
-
-def test_what_is_neither_module_nor_function_is_refused():
-    with pytest.raises(ValueError, match=r"needs a module or a function\. Got int instead"):
-        locant.adapt(3, dim=4)
-
-
-def test_frozen_numbers_are_examined_as_they_are():
-    """Another library's frequencies may be a frozen parameter; to draw them anew would be to examine something else."""
-    ramp = Takes()
-    ramp.weight.requires_grad_(False).fill_(0.25)
-    adapted = locant.adapt(ramp, dim=4)
-    assert Subject(adapted).stirred().module.weight.item() == 0.25
-    assert learns(adapted) == 0
-
-
 # ---------------------------------------------------------------- locant.testing
 
 
@@ -330,82 +246,6 @@ def test_mixing_measures_the_angle_that_the_lengths_give():
     numbers = certify(locant.make("sinusoidal", **SMALL), only=["mixing"])["mixing"].numbers
     assert numbers["position"] == pytest.approx(math.sqrt(16 / 2), rel=1e-6)  # half a square for each wave
     assert 0 < numbers["degrees"] < 90
-
-
-# ---------------------------------------------------------------- text, Markdown, HTML
-
-
-def fakes(paper, names, fails=()):
-    """The same certificate under other names, some properties failing."""
-    papers = []
-    for name in names:
-        one = copy.deepcopy(paper.to_dict()) | {"encoding": name, "fails": list(fails)}
-        for finding in one["findings"]:
-            finding["verdict"] = FAILS if finding["name"] in fails else finding["verdict"]
-        papers.append(one)
-    return papers
-
-
-@pytest.mark.parametrize("fails", [(), property_names()], ids=["none fails", "all fail"])
-def test_the_matrix_of_all_encodings_fits_a_hundred_columns(paper, fails):
-    text = report.matrix_text(fakes(paper, locant.names(), fails), width=100)
-    assert [line for line in text.splitlines() if len(line) > 100] == []
-    words = {line.split()[0] for line in text.splitlines() if line.strip()}
-    assert set(property_names()) <= words
-    for name in locant.names():
-        assert name[:5] in text
-
-
-@pytest.mark.parametrize("width", [60, 80, 100])
-def test_one_certificate_keeps_to_the_width_of_the_terminal(paper, width):
-    (one,) = fakes(paper, ["rotary"], ["shift", "precision"])
-    text = report.full_text(one, width)
-    assert [line for line in text.splitlines() if len(line) > width] == []
-    joined = " ".join(text.split())
-    for finding in one["findings"]:
-        assert finding["said"] in joined
-        assert finding["sentence"] in joined
-    assert "Bound: 0.0001 in float32, 0.1 in bfloat16; float32 scores carry rounding" in joined
-
-
-HOSTILE = ["<script>alert(1)</script>", "a|b", "`tick`", "quote\"'&", "two\nlines"]
-
-
-def test_markdown_has_every_property_and_every_failure(paper):
-    text = report.markdown(fakes(paper, ["rotary", "alibi"], ["shift"]))
-    for finding in paper.findings:
-        assert f"| **{finding.name}** | " in text
-        assert f"- **{finding.name}** ({finding.claim}): {finding.sentence}" in text
-    assert text.count("- `alibi`, shift: Scores move by") == 1
-
-
-def test_hostile_names_and_messages_stay_text_in_markdown(paper):
-    papers = fakes(paper, HOSTILE, ["shift"])
-    papers[0]["findings"][0]["value"] = "a|b"
-    for one in papers:
-        one["findings"][6]["said"] = "It raised <img> | [x](y)"
-    text = report.markdown(papers)
-    outside_code = re.sub(r"`[^`\n]*`", "", text)
-    assert "<" not in outside_code
-    table = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + len(papers[0]["findings"])
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {len(papers) + 2}
-
-
-def test_the_page_has_every_property_and_stands_alone(paper):
-    page = report.html(fakes(paper, ["rotary", "alibi"]))
-    for finding in paper.findings:
-        assert f'id="1-{finding.name}"' in page
-        assert f'href="#0-{finding.name}"' in page
-    for outside in ("http://", "https://", "src=", "<link", "<script", "@import", "url("):
-        assert outside not in page
-
-
-def test_hostile_names_stay_text_in_the_page(paper):
-    page = report.html(fakes(paper, HOSTILE, ["shift"]))
-    assert "<script" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert page.count("<section>") == len(HOSTILE)
 
 
 @pytest.mark.parametrize("dimensions", [2, 4])

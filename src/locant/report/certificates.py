@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from locant.report.pages import environment
+from locant.report.rendering import environment
 
 MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "·"}
 LEGEND = "✓ claimed (or a law for all) and holds · ✗ claimed and does not hold · – not claimed · · seen, not judged"

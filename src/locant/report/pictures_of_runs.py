@@ -9,7 +9,7 @@ from locant.plots.frame import Array
 from locant.report.picture import Picture, capital, seeds
 from locant.report.shown import Shown
 from locant.results.record import RowRecord
-from locant.results.unpack import unpacked
+from locant.results.notes import unpacked
 
 
 def curves(shown: Shown) -> Picture | None:

@@ -51,7 +51,7 @@ def _rounded(values: Tensor) -> list[list[float]]:
 
 
 def packed(values: Tensor) -> dict[str, Any]:
-    """Numbers from 0 up as bytes, the largest of each last-two-dimensions block being 255; results/unpack.py reads it."""
+    """Numbers from 0 up as bytes, the largest of each last-two-dimensions block being 255; results/notes.py reads it."""
     top = values.amax((-2, -1), keepdim=True).clamp(min=1e-12)
     small = (values / top * 255).round().to(torch.uint8).contiguous()
     return {
