@@ -12,8 +12,8 @@ from locant.plots.saving import save
 from locant.plots.small import shrink
 from locant.report import protocol
 from locant.report.details import Table
-from locant.report.rendering import environment
 from locant.report.pictures import pictures
+from locant.report.rendering import environment
 from locant.report.study import NOTE, cells, conclusion, heading, heads, sections, table
 from locant.report.suite import side_by_side
 from locant.results.record import StudyRecord

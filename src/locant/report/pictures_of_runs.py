@@ -8,8 +8,8 @@ from locant.plots.entrants import Entrant
 from locant.plots.frame import Array
 from locant.report.picture import Picture, capital, seeds
 from locant.report.shown import Shown
-from locant.results.record import RowRecord
 from locant.results.notes import unpacked
+from locant.results.record import RowRecord
 
 
 def curves(shown: Shown) -> Picture | None:

@@ -46,11 +46,9 @@ def forest(shown: Shown) -> Picture | None:
 
 
 def kinds(shown: Shown) -> Picture | None:
-    names = shown.metrics("recall, ")
-    rows = shown.having(*names)
-    if not names or not rows:
+    rows, recalls = _family(shown, "recall, ")
+    if not rows:
         return None
-    recalls = {name.removeprefix("recall, "): [row.scores(name) for row in rows] for name in names}
     caption = f"Share of the faulty points of each kind that are found, in %: {bar(rows)}, best row first, controls "
     caption += f"and plain methods in italics; {seeds(rows)}{shown.without}."
     return Picture("kinds", {"entrants": shown.entrants(rows), "recalls": recalls}, caption)
@@ -72,11 +70,9 @@ def lengths(shown: Shown) -> Picture | None:
 
 
 def changes(shown: Shown) -> Picture | None:
-    names = shown.metrics("change when ")
-    rows = shown.having(*names)
-    if not names or not rows:
+    rows, ways = _family(shown, "change when ")
+    if not rows:
         return None
-    ways = {name.removeprefix("change when "): [row.scores(name) for row in rows] for name in names}
     caption = f"Largest change of an answer when a window is {listed(ways, 'or')} and the answers are put back, in "
     caption += f"{shown.unit}, on a log scale: the geometric mean, every seed as a dot; below {ROUNDING:.0e} it is "
     caption += f"rounding; {seeds(rows)}{shown.without}."
@@ -105,3 +101,10 @@ def _against(shown: Shown, part: str, times: float, unit: str) -> Picture | None
 
 def _picture(shown: Shown, plot: str, rows: list[RowRecord], caption: str, **numbers: Any) -> Picture:
     return Picture(plot, {"entrants": shown.entrants(rows), "metric": shown.metric, **numbers}, caption)
+
+
+def _family(shown: Shown, prefix: str) -> tuple[list[RowRecord], dict[str, list[np.ndarray]]]:
+    """The metrics that begin alike, by the rest of their names, and the rows that have them all; no rows without metrics."""
+    names = shown.metrics(prefix)
+    rows = shown.having(*names) if names else []
+    return rows, {name.removeprefix(prefix): [row.scores(name) for row in rows] for name in names}
