@@ -47,6 +47,12 @@ class Entry:
         """The first line of the file's text."""
         return self.doc.strip().split("\n")[0]
 
+    @property
+    def formula(self) -> list[str]:
+        """As it stands in the encoding's own file: the indented lines before the first example."""
+        lines = self.doc.partition(">>>")[0].splitlines()
+        return [line.strip() for line in lines if line.startswith("    ") and line.strip()]
+
     def parameters(self, shape: Shape, **options: Any) -> int:
         """How many numbers it learns at this size."""
         numbers = {**self.options, **options}

@@ -74,11 +74,11 @@ class Transformer(nn.Module):
         one_of("Transformer", "activation", activation, ACTIVATIONS)
         wide = 4 * self.shape.dim if ffn is None else whole_number("Transformer", "ffn", ffn)
         acting = each if self.per_layer else each[:1]
-        self.fuse = nn.ModuleList(_fuse(one) for one in acting)
         self.layers = nn.ModuleList(
             Layer(self.shape, norm, wide, ACTIVATIONS[activation], kv_heads, projection_bias, self.dropout)
             for _ in each
         )
+        self.fuse = nn.ModuleList(_fuse(one) for one in acting)  # drawn last: all else is the same for every encoding
 
     def forward(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> Tensor:
         """Tokens at positions pos (T) or (B,T); mask as in `attend`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,18 +79,17 @@ def compare(
     command = "locant " + " ".join(sys.argv[1:])
     records = []
     for plan, known in zip(plans, facts, strict=True):
-        if retry:
-            runs.forget_failures([plan.run(row, seed).digest() for row in plan.rows() for seed in plan.seed_list()])
+        files = Files(str(store.resolve().parent / "files"), plan.keep_files)
         if engine == "ray":
             from locant.engine import ray
 
-            compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run)
+            compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run, files=files)
         else:
             from locant.engine import local
 
-            files = Files(str(store.resolve().parent / "files"), plan.keep_files)
             compute = partial(local.compute, workers=workers or os.cpu_count() or 1, files=files)
-        records.append(_finish(plan, runs, known, command, compute, any_code))
+        driver = partial(Driver, plan, runs, compute, any_code=any_code, retry=retry)
+        records.append(_finish(driver, runs, known, command))
     show_together(records)
 
 
@@ -116,16 +116,15 @@ def _usable(device: str) -> str:
 
 
 def _finish(
-    plan: Study, store: Store, facts: dict[str, Any], command: str, compute: Compute, any_code: bool
+    driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str
 ) -> StudyRecord:
     from locant.results.record import read_record
 
     console = Console(stderr=True)
     with Display(console) as display:
         display.sign = 1 if facts["chooses_higher"] else -1
-        driver = Driver(plan, store, compute, any_code=any_code, watch=display)
         try:
-            study_id = driver.finish(facts, command)
+            study_id = driver(watch=display).finish(facts, command)
         except KeyboardInterrupt:
             display.stop()
             print(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +14,7 @@ from rich.console import Console
 
 from locant.catalog import Entry, describe
 from locant.errors import at_least, one_of, whole_number
+from locant.guests import told as told_of
 from locant.plots import FORMATS
 from locant.shapes import Shape
 
@@ -79,11 +78,11 @@ def show(
     if folder is not None:
         _make_room(folder)
     size = {"dim": dim, "heads": heads, "length": length, **options}
-    with _measuring(name):
+    with told_of(name):
         encoding = _make(name, seed, size, place, key)
         parts = _worked(name, seed, size, width, encoding, place, key)
     told: dict[str, Any] = {"encoding": name, "position": place, "key": key, **size}
-    told |= {"formula": formula(entry), "worked": [vars(part) for part in parts]}
+    told |= {"formula": entry.formula, "worked": [vars(part) for part in parts]}
     if not as_json:
         print("\n".join(text(entry, parts, min(Console().width, 120))))
     if folder is not None:
@@ -93,15 +92,9 @@ def show(
         print(json.dumps(told, indent=2, ensure_ascii=False))
 
 
-def formula(entry: Entry) -> list[str]:
-    """The formula as it stands in the encoding's own file: the indented lines before the first example."""
-    lines = entry.doc.partition(">>>")[0].splitlines()
-    return [line.strip() for line in lines if line.startswith("    ") and line.strip()]
-
-
 def text(entry: Entry, parts: list[Part], width: int) -> Iterator[str]:
     """What the terminal shows, in lines of at most `width` characters where they can be broken."""
-    yield from (entry.title, "", *(f"    {line}" for line in formula(entry)), "")
+    yield from (entry.title, "", *(f"    {line}" for line in entry.formula), "")
     yield " · ".join(part for part in (entry.paper, str(entry.path)) if part)
     for part in parts:
         yield from ("", part.title[0].upper() + part.title[1:])
@@ -120,20 +113,6 @@ def _option(given: str) -> tuple[str, Any]:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
-
-
-@contextmanager
-def _measuring(name: str) -> Iterator[None]:
-    """Whatever a user's file prints, stdout holds the answer alone; whatever it raises is told in a sentence."""
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except ValueError:
-        raise
-    except Exception as problem:
-        if ".py" not in name:
-            raise
-        raise ValueError(f"{name} failed while it was looked at: {type(problem).__name__}: {problem}") from problem
 
 
 def _make(name: str, seed: int, size: dict[str, Any], *places: float) -> Encoding:
@@ -182,7 +161,7 @@ def _draw(
     from locant.plots.gallery import caption, write
     from locant.views import pictures
 
-    with _measuring(name):
+    with told_of(name):
         drawn, left_out = pictures(encoding, *places)
     learns = any(parameter.requires_grad for parameter in encoding.parameters())
     frame = Frame(name, theme, "untrained: its learned numbers are as they start" if learns else "")

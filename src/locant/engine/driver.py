@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from locant.catalog import describe
 from locant.engine.attempt import Done
+from locant.engine.grid import Grid, Point, best, points, widened
 from locant.results.faults import StoreError, unwritten
 from locant.results.store import STALE, Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
-from locant.shapes import Shape
 from locant.training.config import RunConfig
 
 Compute = Callable[[list[RunConfig]], Iterator[Done]]
-Rates = tuple[float, float]
 
 
 class Watch:
@@ -36,25 +34,38 @@ class Driver:
     """Brings a study to its end. Started again, it goes on where it was."""
 
     def __init__(
-        self, study: Study, store: Store, compute: Compute, *, any_code: bool = False, watch: Watch | None = None
+        self,
+        study: Study,
+        store: Store,
+        compute: Compute,
+        *,
+        any_code: bool = False,
+        retry: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         self.study, self.store, self.compute = study, store, compute
-        self.any_code = any_code  # accept runs of older code
+        self.any_code, self.retry = any_code, retry  # accept runs of older code; compute failed runs again
+        self.retried: set[str] = set()
         self.watch = watch or Watch()
 
     def finish(self, facts: dict[str, Any], command: str) -> str:
         """Search, run every row over every seed, keep the study; its id."""
         self.sign = 1 if facts["chooses_higher"] else -1
         rows = self.study.rows()
-        rates: dict[str, Rates] = {row.name: (1.0, 1.0) for row in rows}
+        self.rates: dict[str, Point] = {row.name: (1.0, 1.0) for row in rows}
+        self.edges: list[str] = []  # rows whose search ended on the edge of its grid
         if self.study.search:
-            rates |= self._search([row for row in rows if not row.baseline])
-        wanted = [(row, self.study.run(row, seed, *rates[row.name])) for row in rows for seed in self.study.seed_list()]
+            self._search([row for row in rows if not row.baseline])
+        seeds = self.study.seed_list()
+        wanted = [(row, self.study.run(row, seed, *self.rates[row.name])) for row in rows for seed in seeds]
         kept = self._ensure("runs", [run for _, run in wanted])
         runs = [(row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted]
         choices = {
             "facts": facts,
-            "rates": {name: dict(zip(("rate", "positional_rate"), r, strict=True)) for name, r in rates.items()},
+            "rates": {
+                name: dict(zip(("rate", "positional_rate"), point, strict=True)) for name, point in self.rates.items()
+            },
+            "edges": self.edges,
         }
         plain = self.study.model_dump()
         study_id = (
@@ -63,35 +74,36 @@ class Driver:
         self.store.keep_study(study_id, plain, choices, runs, command)
         return study_id
 
-    def _search(self, rows: list[RowConfig]) -> dict[str, Rates]:
-        """The best rates of every row, on validation, by seeds that are not reported."""
+    def _search(self, rows: list[RowConfig]) -> None:
+        """The best rates of every row, on validation, by seeds that are not reported; and whose choice is an edge."""
         search = self.study.search
         assert search is not None
         grids = {row.name: self._grid(row, search) for row in rows}
-        best: dict[str, Rates] = {}
         for _ in range(1 + search.widen):
             runs = {
                 row.name: {
                     point: [self.study.run(row, FIRST_SEARCH_SEED + seed, *point) for seed in range(search.seeds)]
-                    for point in _points(grids[row.name])
+                    for point in points(grids[row.name])
                 }
                 for row in rows
             }
-            kept = self._ensure("search", [run for points in runs.values() for some in points.values() for run in some])
-            for row in rows:
-                best[row.name] = max(runs[row.name], key=lambda point: self._value(kept, runs[row.name][point]))
-            wider = {row.name: _widened(grids[row.name], best[row.name]) for row in rows}
-            if wider == grids:
-                break
+            kept = self._ensure("search", [run for grid in runs.values() for some in grid.values() for run in some])
+            values = {
+                row.name: {point: self._value(kept, some) for point, some in runs[row.name].items()} for row in rows
+            }
+            self.rates |= {name: best(some) for name, some in values.items()}
+            wider = {name: widened(grids[name], some) for name, some in values.items()}
+            self.edges = [name for name in grids if wider[name] != grids[name]]
+            if not self.edges:
+                return
             grids = wider
-        return best
 
-    def _grid(self, row: RowConfig, search: SearchConfig) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def _grid(self, row: RowConfig, search: SearchConfig) -> Grid:
         """Multiples of the rate; and of the positional rate, where there is something to learn."""
-        model = self.study.model
-        length = int(self.study.task_options.get("length", 512))
-        learns = describe(row.encoding).parameters(Shape(model.dim, model.heads, length), **row.options)
-        return tuple(sorted(search.rate)), tuple(sorted(search.positional_rate)) if learns else (1.0,)
+        from locant.training.build import learns
+
+        positional = sorted(search.positional_rate) if learns(self.study.run(row, FIRST_SEARCH_SEED)) else [1.0]
+        return tuple(sorted(search.rate)), tuple(positional)
 
     def _value(self, kept: dict[str, Kept], runs: list[RunConfig]) -> float:
         """The mean validation score of a point, a failed run being the worst of all."""
@@ -104,6 +116,9 @@ class Driver:
         """Every run, from the store or computed now. Runs that another driver is at are waited for."""
         wanted = {run.digest(): run for run in runs}
         codes = {digest: run.code() for digest, run in wanted.items()}
+        if self.retry:
+            self.store.forget_failures(list(set(wanted) - self.retried))
+            self.retried |= set(wanted)
         kept = {
             d: found for d in wanted if (found := self.store.find(d, None if self.any_code else codes[d])) is not None
         }
@@ -150,28 +165,3 @@ class Driver:
             with suppress(StoreError):  # then they fall silent; what went wrong before is what must be told
                 self.store.release()
 
-
-def _points(grid: tuple[tuple[float, ...], tuple[float, ...]]) -> list[Rates]:
-    return [(rate, positional) for rate in grid[0] for positional in grid[1]]
-
-
-def _widened(
-    grid: tuple[tuple[float, ...], tuple[float, ...]], best: Rates
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The grid, one step wider on each side on which the best choice lies.
-
-    >>> _widened(((1.0, 3.0), (1.0,)), (3.0, 1.0))
-    ((1.0, 3.0, 9.0), (1.0,))
-    """
-    rates, positional = (_wider(axis, value) for axis, value in zip(grid, best, strict=True))
-    return rates, positional
-
-
-def _wider(axis: tuple[float, ...], value: float) -> tuple[float, ...]:
-    if len(axis) == 1:
-        return axis
-    if value == axis[-1]:
-        return (*axis, axis[-1] * axis[-1] / axis[-2])
-    if value == axis[0]:
-        return (axis[0] * axis[0] / axis[1], *axis)
-    return axis

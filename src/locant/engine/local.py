@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -33,7 +34,8 @@ class Worker:
 
     def give(self, run: RunConfig) -> None:
         self.run = run
-        self.pipe.send(run.model_dump())
+        with suppress(ConnectionError):
+            self.pipe.send(run.model_dump())
 
     def stop(self) -> None:
         self.process.kill()
@@ -53,7 +55,7 @@ def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> 
         while waiting or any(worker.run for worker in crew):
             for worker in crew:
                 if worker.run is None and waiting:
-                    worker.give(waiting.pop())
+                    worker.give(waiting.pop())  # one that has died while idle is found out below
             busy: dict[Any, Worker] = {worker.pipe: worker for worker in crew if worker.run}
             for pipe in wait(list(busy), timeout=1.0):
                 worker = busy[pipe]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from locant.engine.attempt import Done, attempt
+from locant.engine.attempt import Done, Files, attempt
 from locant.engine.local import TRIES
 from locant.training.config import RunConfig
 
 
-def compute(runs: list[RunConfig], *, address: str | None = None, gpus_per_run: float = 0.0) -> Iterator[Done]:
+def compute(
+    runs: list[RunConfig], *, address: str | None = None, gpus_per_run: float = 0.0, files: Files | None = None
+) -> Iterator[Done]:
     """Compute runs on the cluster at `address` (a new one on this machine by default); yield each as it ends.
 
-    A run whose worker dies is tried again by Ray, then recorded as failed.
+    A run whose worker dies is tried again by Ray, then recorded as failed. `files` are left where a run is computed.
     """
     if not runs:
         return
@@ -28,7 +30,7 @@ def compute(runs: list[RunConfig], *, address: str | None = None, gpus_per_run: 
         except ConnectionError as problem:
             raise ValueError(f"no Ray cluster answers at {address!r}: {problem}") from None
     remote = ray.remote(num_cpus=1, num_gpus=gpus_per_run, max_retries=TRIES - 1)(attempt)
-    waiting: dict[Any, RunConfig] = {remote.remote(run.model_dump()): run for run in runs}
+    waiting: dict[Any, RunConfig] = {remote.remote(run.model_dump(), files): run for run in runs}
     try:
         while waiting:
             ready, _ = ray.wait(list(waiting), timeout=1.0)

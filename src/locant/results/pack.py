@@ -46,7 +46,7 @@ def unpack(path: Path) -> Store:
         for run in said["runs"]:
             store.keep(Kept(**run))
         for entry in reversed(said["studies"]):
-            store.keep_study(*[entry[key] for key in ("id", "study", "choices", "runs", "command")])
+            store.keep_study(*[entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")])
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise ValueError(f"{path} cannot be read as packed studies ({FORMAT}): {problem}.") from None
     return store

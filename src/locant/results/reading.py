@@ -64,7 +64,7 @@ def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None
     fields.pop("designs", None)
     shortcuts = fields.pop("quick", {})
     for field, value in {**(shortcuts if quick else {}), **(changes or {})}.items():
-        _set(fields, field, value)
+        _set(fields, field, _own_rows(fields, value) if field == "encodings" else value)
     try:
         study = Study(**{"name": stem, **fields})
     except ValidationError as problem:
@@ -119,6 +119,15 @@ def _set(fields: dict[str, Any], dotted: str, value: Any) -> None:
         if not isinstance(inner, dict):
             raise ValueError(f"{dotted!r} goes through {part!r}, which holds no fields.")
     inner[last] = value
+
+
+def _own_rows(fields: dict[str, Any], asked: Any) -> Any:
+    """Rows that are asked for by name, with the options that the study's file gives them."""
+    listed = fields.get("encodings", [])
+    rows = {row["name"]: row for row in listed if isinstance(row, dict) and "name" in row}
+    if not isinstance(asked, list):
+        return asked
+    return [rows.get(one, one) if isinstance(one, str) else one for one in asked]
 
 
 def _told(file: str, problem: ValidationError) -> str:

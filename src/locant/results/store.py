@@ -91,9 +91,12 @@ class Store:
             )
 
     def claim(self, digest: str, code: str) -> bool:
-        """Take a run for this driver; False when another living driver has it."""
+        """Take a run for this driver; False when another living driver has it, or has finished it."""
         now = time.time()
         with self._open("written") as base:
+            base.execute("BEGIN IMMEDIATE")
+            if base.execute("SELECT 1 FROM runs WHERE digest = ? AND code = ?", (digest, code)).fetchone():
+                return False
             base.execute("DELETE FROM claims WHERE seen < ?", (now - STALE,))
             base.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (digest, code, self.owner, now))
             (owner,) = base.execute("SELECT owner FROM claims WHERE digest = ? AND code = ?", (digest, code)).fetchone()
@@ -110,14 +113,20 @@ class Store:
             base.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def keep_study(
-        self, study_id: str, study: dict[str, Any], choices: dict[str, Any], runs: list[Any], command: str
+        self,
+        study_id: str,
+        study: dict[str, Any],
+        choices: dict[str, Any],
+        runs: list[Any],
+        command: str,
+        finished: float | None = None,
     ) -> None:
-        """Write or renew what a study asked for and which runs answer it."""
+        """Write or renew what a study asked for and which runs answer it; finished now by default."""
         texts = [json.dumps(part, sort_keys=True) for part in (study, choices, runs)]
         with self._open("written") as base:
             base.execute(
                 "INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (study_id, study["name"], *texts, command, time.time()),
+                (study_id, study["name"], *texts, command, time.time() if finished is None else finished),
             )
 
     def studies(self) -> list[dict[str, Any]]:

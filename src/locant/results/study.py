@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from locant.catalog import names
 from locant.training.config import ModelConfig, Plain, RunConfig, TrainingConfig
@@ -48,9 +48,18 @@ class Claim(Plain):
     above: float | None = None  # holds when the interval lies above this,
     below: float | None = None  # or below this
 
+    @model_validator(mode="after")
+    def _one_side(self) -> Claim:
+        if (self.above is None) == (self.below is None):
+            raise ValueError("a claim has a bound on one side: give above, or below")
+        return self
+
     def bound(self) -> tuple[float, int]:
         """The bound, and on which side of it the claim holds."""
-        return (self.above, 1) if self.above is not None else (self.below or 0.0, -1)
+        if self.above is not None:
+            return self.above, 1
+        assert self.below is not None
+        return self.below, -1
 
 
 class Words(Plain):
@@ -108,13 +117,25 @@ class Study(Plain):
             value = [name for name in names() if name != "none"]
         if not isinstance(value, list):
             raise ValueError('give "all", or a list of names or tables')
-        return [{"name": _row_name(one), "encoding": one} if isinstance(one, str) else one for one in value]
+        texts = list(dict.fromkeys(one for one in value if isinstance(one, str)))
+        return [{"name": _row_name(one, texts), "encoding": one} if isinstance(one, str) else one for one in value]
+
+    @model_validator(mode="after")
+    def _different(self) -> Study:
+        """Rows of one name are one row."""
+        named = {row.name: row for row in self.rows()}
+        clash = next((row for row in self._listed() if row != named[row.name]), None)
+        if clash is not None:
+            raise ValueError(f"two different rows are called {clash.name!r}: give one of them another name")
+        return self
 
     def rows(self) -> list[RowConfig]:
         """Every row of the table, controls first, each name once."""
+        return list({row.name: row for row in self._listed()}.values())
+
+    def _listed(self) -> list[RowConfig]:
         listed = [RowConfig.model_validate(CONTROLS[name]) for name in self.controls] + self.encodings
-        listed += [RowConfig(name=name, baseline=name) for name in self.baselines]
-        return list({row.name: row for row in listed}.values())
+        return listed + [RowConfig(name=name, baseline=name) for name in self.baselines]
 
     def seed_list(self) -> list[int]:
         """The seeds that are reported."""
@@ -139,5 +160,14 @@ class Study(Plain):
         )
 
 
-def _row_name(encoding: str) -> str:
-    return encoding.rpartition(":")[2] if ".py:" in encoding else encoding
+def _row_name(encoding: str, others: list[str]) -> str:
+    """The class alone of a user's encoding; with its file, or its whole path, where another would be called the same.
+
+    >>> _row_name("a/mine.py:Mine", ["a/mine.py:Mine"]), _row_name("a/mine.py:Mine", ["a/mine.py:Mine", "b/my.py:Mine"])
+    ('Mine', 'mine.py:Mine')
+    """
+    taken = [*names(), *CONTROLS]
+    for way in (lambda text: text.rpartition(":")[2], lambda text: text.replace("\\", "/").rpartition("/")[2]):
+        if ".py:" in encoding and [*map(way, others)].count(way(encoding)) == 1 and way(encoding) not in taken:
+            return way(encoding)
+    return encoding

@@ -57,7 +57,7 @@ class Anomaly:
     oracles = ("oracle",)
 
     def __post_init__(self) -> None:
-        whole_number("anomaly", "length", self.length, least=2 * SPAN)
+        whole_number("anomaly", "length", self.length, least=GROUPS * SPAN)
         whole_number("anomaly", "series", self.series)
         whole_number("anomaly", "series_length", self.series_length, least=max(self.length, self.lead) + 1)
         whole_number("anomaly", "lead", self.lead, least=self.length)

@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from locant.catalog import make
 from locant.claims import CLAIMS
+from locant.dropout import make_dropout
 from locant.encodings.base import Encoding, overrides
 from locant.model import Looked, Transformer
 from locant.positions import consecutive
 from locant.seeds import stable_seed
-from locant.tasks.base import Task
+from locant.tasks.base import Task, make_task
 from locant.training.config import ModelConfig, RunConfig
 
 
@@ -24,10 +25,11 @@ class StudyModel(nn.Module):
         super().__init__()
         settings = run.model
         self.pool = task.pool
+        entrance, self.head = _entrance(task, settings), _head(task, settings)  # drawn before what an encoding adds
         self.body = Transformer(
             encoding,
             layers=settings.layers,
-            embed=_entrance(task, settings),
+            embed=entrance,
             causal=task.causal,
             norm=settings.norm,
             ffn=settings.ffn,
@@ -36,7 +38,6 @@ class StudyModel(nn.Module):
             dropout=settings.dropout,
             dropout_from=settings.dropout_from,
         )
-        self.head = _head(task, settings, self.body.dropout)
 
     def forward(self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None) -> Tensor:
         """inputs (B,T) or (B,T,features) at pos; real (B,T) says which tokens count, see (T,T) who sees whom."""
@@ -70,10 +71,10 @@ def _entrance(task: Task, settings: ModelConfig) -> nn.Module:
     return tokens
 
 
-def _head(task: Task, settings: ModelConfig, drop: nn.Dropout) -> nn.Module:
+def _head(task: Task, settings: ModelConfig) -> nn.Module:
     if not settings.head:
         return nn.Linear(settings.dim, task.outputs)
-    wide = settings.head
+    wide, drop = settings.head, make_dropout("a study's model", settings.dropout, settings.dropout_from)
     return nn.Sequential(
         nn.LayerNorm(settings.dim), nn.Linear(settings.dim, wide), nn.GELU(), drop, nn.Linear(wide, task.outputs)
     )
@@ -97,11 +98,20 @@ def build(run: RunConfig, task: Task) -> StudyModel:
     """The model of a run. What is shared starts the same for every encoding of a seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stable_seed("encoding", run.seed))
-        encoding = make(run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options)
+        encoding = _encoding(run, task)
         if run.match_scale:
             encoding = matched(encoding, task.length)
         torch.manual_seed(stable_seed("weights", run.seed))
         return StudyModel(run, task, encoding)
+
+
+def learns(run: RunConfig) -> bool:
+    """Whether the encoding of a run has anything to learn."""
+    return any(tensor.requires_grad for tensor in _encoding(run, make_task(run.task, **run.task_options)).parameters())
+
+
+def _encoding(run: RunConfig, task: Task) -> Encoding:
+    return make(run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options)
 
 
 def matched(encoding: Encoding, length: int) -> Encoding:
@@ -109,10 +119,13 @@ def matched(encoding: Encoding, length: int) -> Encoding:
     doors = [door for door in ("embed", "rotate", "bias", "rescore", "mix") if overrides(encoding, door)]
     if doors != ["embed"] or encoding.added_width:
         return encoding
-    zeros = torch.zeros(1, length, encoding.shape.dim)
+    pos, some = consecutive(length), torch.linspace(-1, 1, length * encoding.shape.dim).view(1, length, -1)
     with torch.no_grad():
-        size = float(copy.deepcopy(encoding).eval().embed(zeros, consecutive(length)).square().mean().sqrt())
-    return encoding if size == 0 else Scaled(encoding, 1 / size)
+        trial = copy.deepcopy(encoding).eval()
+        added = trial.embed(torch.zeros_like(some), pos)
+        adds = torch.allclose(trial.embed(some, pos), some + added, atol=1e-5)  # a product or a mixture is left alone
+    size = float(added.square().mean().sqrt())
+    return Scaled(encoding, 1 / size) if adds and size > 0 else encoding
 
 
 def positional_factor(model: StudyModel) -> float:

@@ -17,10 +17,12 @@ ROOT = Path(__file__).parent.parent
 SHARED = (
     "attention",
     "blocked",
+    "catalog",
+    "claims",
     "dropout",
     "model",
     "placing",
-    "seeds",
+    "positions",
     "self_attention",
     "shapes",
 )  # what every run uses
@@ -90,14 +92,15 @@ class RunConfig(Plain):
     def code(self) -> str:
         """A name for the code that would run them: a change in it makes old runs strangers."""
         files = [ROOT / "tasks" / f"{self.task.replace('-', '_')}.py", *sorted(ROOT.glob("tasks/_*.py"))]
-        files += sorted(ROOT.glob("metrics/*.py"))
+        files += [ROOT / "tasks" / "base.py", ROOT / "seeds.py", *sorted(ROOT.glob("metrics/*.py"))]
         if self.baseline:
             files += sorted(ROOT.glob("baselines/*.py"))
         else:
             files += [ROOT / f"{stem}.py" for stem in SHARED]
             files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
             files += [ROOT / "encodings" / "base.py", describe(self.encoding).path]
-        return _short("".join(_text(path, path.stat().st_mtime_ns) for path in files) + version("torch"))
+        versions = [version(name) for name in ("torch", "numpy", "scipy")]
+        return _short("".join([*(_text(path, path.stat().st_mtime_ns) for path in files), *versions]))
 
 
 @cache

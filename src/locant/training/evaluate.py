@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import resource
 import sys
 import time
 from functools import partial
@@ -21,6 +20,7 @@ from locant.training.checkpoint import flat_optimiser, part, read_tensors, resto
 from locant.training.config import RunConfig
 from locant.training.files import Outcome, keep_files
 from locant.training.loop import train
+from locant.training.memory import forget_peak, peak_megabytes
 from locant.training.notes import notes
 from locant.training.places import Places
 
@@ -38,6 +38,7 @@ def execute(run: RunConfig, folder: Path | None = None, *, keep: bool = False, r
     task = make_task(run.task, **run.task_options)
     if run.baseline:
         return Outcome(task.baseline(run.baseline, run.training.test, run.seed))
+    forget_peak()
     with torch.random.fork_rng(devices=[]):
         return Running(run, task, folder, keep, rest).finish()
 
@@ -161,7 +162,7 @@ class Running:
             "parameters": float(sum(p.numel() for p in model.parameters())),
             "positional_parameters": float(sum(p.numel() for p in model.body.encodings.parameters())),
             "seconds_a_step": self.seconds / self.run.training.steps,
-            "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "peak_megabytes": peak_megabytes(),
         }
 
 

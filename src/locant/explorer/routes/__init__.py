@@ -1,0 +1,1 @@
+"""The addresses, one file for each tab of the page."""

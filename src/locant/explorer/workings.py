@@ -1,0 +1,15 @@
+"""The arithmetic at one position, or between a query and a key, written out."""
+
+from __future__ import annotations
+
+from locant.explorer.answers import answer
+from locant.explorer.pictures import Size, made
+from locant.guests import told
+from locant.worked import work_out
+
+
+def workings(name: str, size: Size, position: int, key: int) -> bytes:
+    """{"parts": [{"title", "lines"}]}, one for each door that the encoding uses."""
+    with told(name):
+        parts = work_out(made(name, size), position, key)
+    return answer({"parts": [{"door": part.door, "title": part.title, "lines": part.lines} for part in parts]})
