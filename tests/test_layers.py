@@ -13,7 +13,7 @@ import locant
 
 ROOT = Path(locant.__file__).parent
 ORDER = [  # the way of the data; neighbours in one set may know each other
-    {"errors", "claims", "shapes", "seeds"},
+    {"errors", "claims", "shapes", "seeds", "guests"},
     {"catalog"},
     {"samplers", "timestamps"},
     {"positions"},
@@ -31,7 +31,8 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"statistics"},
     {"plots"},
     {"report"},
-    {"cli", "explorer"},
+    {"explorer"},
+    {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))

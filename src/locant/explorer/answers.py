@@ -43,4 +43,4 @@ def _array(values: np.ndarray) -> list[Any]:
     most = float(np.abs(values[finite]).max()) if finite.any() else 0.0
     digits = DIGITS - math.ceil(math.log10(most)) if most > 0 else 0
     rounded = np.round(values, digits) + 0.0 if -300 < digits < 300 else values
-    return list(rounded.tolist() if finite.all() else np.where(finite, rounded, None).tolist())
+    return list(rounded.tolist() if finite.all() else plain(rounded.tolist()))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from locant.catalog import Entry
+from locant.errors import did_you_mean
 from locant.shapes import Shape
 
 WIDEST, LONGEST, MANY_HEADS = 512, 512, 16
@@ -115,12 +116,15 @@ def options_of(entry: Entry, text: str) -> dict[str, Any]:
         raise ValueError('options are written as JSON, such as {"base": 500}. Got something else instead.') from None
     if not isinstance(given, dict):
         raise ValueError('options are names with values, as in {"base": 500}. Got something else instead.')
-    return {
-        option: _fitting(entry, option, value) if option in entry.options else value for option, value in given.items()
-    }
+    return {option: _fitting(entry, option, value) for option, value in given.items()}
 
 
 def _fitting(entry: Entry, option: str, value: Any) -> Any:
+    if option not in entry.options:
+        raise ValueError(
+            f"{entry.name} has no option {option[:40]!r}.{did_you_mean(option, entry.options)}\n"
+            f"  Its options: {', '.join(entry.options) or 'none at all'}"
+        )
     default = entry.options[option]
     kind = type(default)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -139,8 +143,7 @@ def _words(kind: type) -> str:
 
 def check_size(entry: Entry, shape: Shape, options: dict[str, Any]) -> None:
     """Refuse what would fill the memory."""
-    known = {option: value for option, value in options.items() if option in entry.options}
-    learned = entry.parameters(shape, **known)
+    learned = entry.parameters(shape, **options)
     if learned > LEARNED:
         raise ValueError(
             f"{entry.name} would learn {learned:,} numbers at this size; the explorer takes up to {LEARNED:,}.\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 from locant.catalog import Entry, describe, names
 from locant.explorer import asked
-from locant.plots.colours import THEMES, colour, dash
+from locant.plots.colours import THEMES, colour, dash, shades
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -55,6 +55,7 @@ def _told(entry: Entry, own: bool) -> dict[str, Any]:
         ],
         "colour": colour(entry.name),
         "dash": dash(entry.name),
+        "shades": {theme: shades(entry.name, asked.MANY_HEADS, theme) for theme in THEMES},
     }
 
 

@@ -30,7 +30,9 @@ def make_app(desk: Desk) -> FastAPI:
         desk.quick.end()
         desk.slow.end()
 
-    app = FastAPI(title="locant explore", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app = FastAPI(
+        title="locant explore", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+    )
     refusals.add(app)
     app.add_middleware(Guard)
     for router in TABS.values():

@@ -33,9 +33,7 @@ def router(desk: Desk) -> APIRouter:
     async def shuffle(asked: Annotated[Shuffled, Query()]) -> Response:
         """Outputs of a sentence and of the same words in another order."""
         words, order = asked.split(), asked.places()
-        return json_response(
-            await desk.quick.run("shuffling.shuffled", asked.encoding, desk.size(asked), words, order)
-        )
+        return json_response(await desk.quick.run("shuffling.shuffled", asked.encoding, desk.size(asked), words, order))
 
     @routes.get("/source")
     async def source(asked: Annotated[Named, Query()]) -> Response:

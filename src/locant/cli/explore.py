@@ -1,0 +1,83 @@
+"""`locant explore`: the explorer, a page in the browser, served to this machine alone."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import webbrowser
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Timer
+from typing import Annotated
+
+import typer
+
+from locant.catalog import describe
+from locant.cli.report import STORE, StoreOption
+
+PORT = 8765
+NEEDED = ("fastapi", "uvicorn", "plotly")
+
+
+def explore(
+    encodings: Annotated[
+        list[str] | None, typer.Argument(help="Your own encodings, path.py:Class, listed beside the others.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help=f"Port; {PORT} by default, or a free one if that is taken.")
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
+    store: StoreOption = STORE,
+) -> None:
+    """Open the explorer: every encoding in the browser, with sliders; attention, certificates and studies.
+
+    It listens on 127.0.0.1 alone, loads nothing from the network, and ends with Ctrl-C.
+
+    Examples:
+
+      locant explore
+
+      locant explore mine.py:Mine --port 9000
+
+      locant explore --no-open --store docs/studies/studies.json.gz
+    """
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise ValueError(f"the explorer needs {', '.join(missing)}.\n  pip install 'locant[explore]'")
+    own = list(dict.fromkeys(encodings or []))
+    for name in own:
+        describe(name)  # a wrong name is told before anything starts
+    serve(own, store, port, open_browser=not no_open)
+
+
+def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) -> None:
+    """Listen until Ctrl-C."""
+    import uvicorn
+
+    from locant.explorer.desk import Desk
+    from locant.explorer.server import make_app
+
+    door = listening(port)
+    address = f"http://127.0.0.1:{door.getsockname()[1]}/"
+    print(f"locant explore: {address}   (Ctrl-C ends it)", file=sys.stderr)
+    if open_browser:
+        soon = Timer(1.0, webbrowser.open, [address])
+        soon.daemon = True
+        soon.start()
+    app = make_app(Desk(own, store))
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False)).run(sockets=[door])
+
+
+def listening(port: int | None) -> socket.socket:
+    """A door on this machine alone: the port asked for, or else the usual one, or a free one."""
+    for wanted in (PORT, 0) if port is None else (port,):
+        door = socket.socket()
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind(("127.0.0.1", wanted))
+        except OSError as problem:
+            door.close()
+            why = problem.strerror
+        else:
+            return door
+    raise ValueError(f"port {port} cannot be used: {why}. Give another with --port, or none at all.")

@@ -1,0 +1,23 @@
+// What an encoding says of itself: one line, its formula, its options, its paper and its source file.
+
+import { ask } from "./ask.js";
+import { el, fill } from "./dom.js";
+
+export function card(entry, options) {
+  const source = el("pre", { class: "source", tabindex: "0", "aria-label": `source of ${entry.label}` }, "…");
+  const details = el("details", {}, el("summary", {}, `source: ${entry.file}`), source);
+  details.addEventListener("toggle", async () => {
+    if (details.open && !details.dataset.read) {
+      details.dataset.read = "yes";
+      fill(source, await ask("source", { encoding: entry.name }).catch((problem) => problem.message));
+    }
+  });
+  const doors = entry.doors.length ? `through ${entry.doors.join(", ")}` : "through no door";
+  return el("section", { class: "card", style: `--own:${entry.colour}`, "aria-label": entry.label },
+    el("h3", {}, entry.own ? `${entry.label} (yours)` : entry.label),
+    el("p", { class: "fine" }, entry.title),
+    entry.formula.length ? el("pre", { class: "formula" }, entry.formula.join("\n")) : null,
+    el("p", { class: "fine" }, [entry.paper, doors, entry.learned === "0" ? "learns nothing" : `learns ${entry.learned} numbers, drawn here as they start`].filter(Boolean).join(" · ")),
+    options.length ? el("div", { class: "controls" }, ...options) : null,
+    details);
+}

@@ -1,0 +1,45 @@
+// Elements of the page. Whatever comes from a file or a name goes through textContent or an attribute, never as HTML.
+
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name in made && typeof value !== "string") made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+let count = 0;
+
+// A new id, so that a label can name what it belongs to.
+export function newId() {
+  count += 1;
+  return `e${count}`;
+}
+
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
+  return parent;
+}
+
+export function table(heads, rows, caption) {
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {},
+      el("caption", {}, caption),
+      el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cell))))));
+}
+
+function cell(value, at) {
+  const inside = value instanceof Node ? value : String(value ?? "");
+  return at ? el("td", {}, inside) : el("th", { scope: "row" }, inside);
+}
+
+// Tell something at the top of the page; nothing hides it.
+export function tell(text) {
+  const place = document.getElementById("message");
+  place.textContent = text;
+  place.hidden = !text;
+}

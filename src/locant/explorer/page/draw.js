@@ -1,0 +1,138 @@
+// From the numbers of a view to what Plotly draws. No formula of an encoding is known here.
+
+import { axis, colours, layout, safe, scale, theme } from "./look.js";
+
+// The least and the largest value, so that two encodings share one scale.
+export function extent(values) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values.flat(Infinity)) {
+    if (value === null) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low <= high ? [low, high] : [0, 1];
+}
+
+export function joined(extents) {
+  return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))];
+}
+
+export function matrix(values, { title, down, across, ends, label, rows = null, columns = null }) {
+  const look = colours();
+  const top = Math.max(...ends.map(Math.abs)) || 1;
+  const heat = {
+    type: "heatmap", z: values, zmin: -top, zmax: top, colorscale: scale(look.diverging),
+    colorbar: { title: { text: label, side: "right" }, thickness: 12, outlinewidth: 0 },
+    hovertemplate: `${across} %{x}<br>${down} %{y}<br>%{z:.4f}<extra></extra>`,
+  };
+  const named = (names) => ({ tickvals: names.map((_, at) => at), ticktext: names.map(safe) });
+  return {
+    data: [heat],
+    layout: layout(title, {
+      xaxis: axis(across, { showgrid: false, zeroline: false, constrain: "domain", ...(columns ? named(columns) : {}) }),
+      yaxis: axis(down, { showgrid: false, zeroline: false, autorange: "reversed", ...(rows ? named(rows) : {}) }),
+    }),
+    table: () => ({ heads: [down, ...(columns ?? values[0].map((_, at) => at))], rows: values.map((row, at) => [rows ? rows[at] : at, ...row]) }),
+  };
+}
+
+// panels: { heading: [{ name, x, y, colour, dash }] }, one above the other over one axis; ends: of what is drawn upwards
+export function lines(panels, { title, across, down, ends, log = false, markers = false }) {
+  const entries = Object.entries(panels);
+  const room = 0.05 * (ends[1] - ends[0] || 1);
+  const upright = log ? { type: "log", dtick: 1 } : { range: [ends[0] - room, ends[1] + room] };
+  const axes = {};
+  const several = entries.length > 1;
+  entries.forEach(([heading], at) => {
+    const name = at ? `yaxis${at + 1}` : "yaxis";
+    const share = 1 / entries.length;
+    const domain = [1 - (at + 1) * share + (several ? 0.035 : 0), 1 - at * share - (several ? 0.035 : 0)];
+    axes[name] = axis(heading || down, { ...upright, domain });
+  });
+  const every = entries.flatMap(([heading, list], at) => list.map((line) => ({ ...line, heading, at })));
+  const legend = every.length > 1;
+  return {
+    data: every.map(({ name, heading, x, y, colour, dash = "solid", at }) => ({
+      type: "scatter", mode: markers ? "markers" : "lines", name: safe(name), x, y, xaxis: "x", yaxis: at ? `y${at + 1}` : "y",
+      line: { color: colour, width: 2, dash }, marker: { color: colour, size: 6 },
+      legend: at ? `legend${at + 1}` : "legend",
+      hovertemplate: `${across} %{x}<br>%{y:.4g}<extra>${safe(`${heading} ${name}`.trim())}</extra>`,
+    })),
+    layout: layout(title, {
+      ...axes, ...legends(entries, axes), xaxis: axis(across, { anchor: several ? `y${entries.length}` : "y" }),
+      showlegend: legend, margin: { l: 58, r: 16, t: legend ? 64 : 40, b: 52 },
+    }),
+    table: () => ({ heads: ["line", across, down], rows: every.flatMap(({ heading, name, x, y }) => x.map((at, place) => [`${heading} ${name}`.trim(), at, y[place]])) }),
+  };
+}
+
+// Above each panel the names of its lines.
+function legends(entries, axes) {
+  return Object.fromEntries(entries.map((_, at) => [at ? `legend${at + 1}` : "legend", {
+    orientation: "h", x: 0, y: axes[at ? `yaxis${at + 1}` : "yaxis"].domain[1] + 0.005, yanchor: "bottom", font: { size: 11 }, bgcolor: "rgba(0,0,0,0)",
+  }]));
+}
+
+const DASHES = ["solid", "dash", "dot", "dashdot"];
+
+// Well spread shades of an encoding's own colour.
+export function shades(entry, count) {
+  const all = entry.shades[theme()];
+  return Array.from({ length: count }, (_, at) => all[count === 1 ? all.length - 1 : Math.round((at * (all.length - 1)) / (count - 1))]);
+}
+
+const VIEWS = {
+  heat: {
+    name: "heat map",
+    extent: (n) => extent(n.values),
+    draw: (n, entry, ends) => matrix(n.values, { title: `${entry.label}: ${n.what}`, down: "position", across: "dimension", ends, label: "value" }),
+  },
+  waves: {
+    name: "waves",
+    tall: true,
+    extent: (n) => extent(Object.values(n.panels).flatMap((panel) => Object.values(panel))),
+    draw: (n, entry, ends) => {
+      const panels = Object.fromEntries(Object.entries(n.panels).map(([kind, panel]) => {
+        const inks = shades(entry, Object.keys(panel).length);
+        return [kind, Object.entries(panel).map(([name, y], at) => ({ name, x: n.positions, y, colour: inks[at], dash: DASHES[at % DASHES.length] }))];
+      }));
+      return lines(panels, { title: `${entry.label}: ${n.what}`, across: "position", down: "value", ends });
+    },
+  },
+  wavelengths: {
+    name: "wavelengths",
+    extent: () => [0, 1],
+    draw: (n, entry, ends) => lines({ "": [{ name: entry.label, x: n.dimensions, y: n.wavelengths, colour: entry.colour }] },
+      { title: `${entry.label}: positions in one full turn`, across: "dimension", down: "wavelength (positions)", ends, log: true, markers: true }),
+  },
+  similarity: {
+    name: "similarity",
+    extent: () => [-1, 1],
+    draw: (n, entry, ends) => matrix(n.cosines, { title: `${entry.label}: cosine between positions`, down: "position", across: "position", ends, label: "cosine" }),
+  },
+  product: {
+    name: "dot product against distance",
+    extent: (n) => extent(n.products),
+    draw: (n, entry, ends) => lines({ "": shaded(entry, n.products, n.distances, (at) => `from position ${n.starts[at]}`) },
+      { title: `${entry.label}: dot product of two positions`, across: "distance (positions)", down: "dot product", ends }),
+  },
+  score: {
+    name: "score against distance",
+    extent: (n) => extent(n.scores),
+    draw: (n, entry, ends) => lines({ "": shaded(entry, n.scores, n.distances, (at) => `head ${at + 1}`) },
+      { title: `${entry.label}: score of equal tokens`, across: "key − query (positions)", down: "score", ends }),
+  },
+  bias: {
+    name: "bias of one head",
+    extent: (n) => extent(n.values),
+    draw: (n, entry, ends) => matrix(n.values, { title: `${entry.label}: added to the scores of head ${n.head}`, down: "query's position", across: "key's position", ends, label: "bias" }),
+  },
+};
+
+// One line for each row, from dark to the encoding's own colour, each with a dash of its own.
+function shaded(entry, rows, x, name) {
+  const inks = shades(entry, rows.length);
+  return rows.map((y, at) => ({ name: name(at), x, y, colour: inks[at], dash: DASHES[at % DASHES.length] }));
+}
+
+export default VIEWS;

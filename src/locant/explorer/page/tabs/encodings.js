@@ -1,0 +1,125 @@
+// Encodings: one or two of them, at any size, seen from several sides, with the arithmetic under the pointer.
+
+import { ask, latest } from "../ask.js";
+import { choice, option, slider, ticks } from "../controls.js";
+import { el, fill } from "../dom.js";
+import VIEWS, { joined } from "../draw.js";
+import { Figure } from "../figure.js";
+import { card } from "../card.js";
+import { workings } from "../workings.js";
+import { shuffle } from "../shuffle.js";
+
+const USUAL = { a: "sinusoidal", b: "", dim: "64", heads: "4", length: "100", head: "1", position: "3", key: "1", views: "heat,waves,similarity,score" };
+const SIDES = ["a", "b"];
+
+export function build(root, start, given, save) {
+  const chosen = { ...USUAL, ...given };
+  const named = Object.fromEntries(start.encodings.map((one) => [one.name, one]));
+  if (!named[chosen.a]) chosen.a = USUAL.a;
+  if (!named[chosen.b]) chosen.b = "";
+  const figures = {};
+  const sides = () => SIDES.filter((side) => chosen[side]);
+  const own = (side) => { try { return JSON.parse(chosen[`of_${side}`] ?? "{}"); } catch { return {}; } };
+  const size = (side) => ({ encoding: chosen[side], dim: chosen.dim, heads: chosen.heads, length: chosen.length, options: JSON.stringify(own(side)) });
+  const shown = () => start.views.filter((view) => chosen.views.split(",").includes(view));
+
+  const change = (name, value) => {
+    chosen[name] = String(value);
+    save(Object.fromEntries(Object.entries(chosen).filter(([key, one]) => USUAL[key] !== one)));
+  };
+  const list = start.encodings.map((one) => [one.name, one.own ? `${one.label} (yours)` : one.label]);
+  const { bounds } = start;
+  const sizes = (name, label, more) => slider(label, { value: Number(chosen[name]), onInput: (value) => { change(name, value); fit(name); draw(); }, ...more });
+  const heads = Math.log2(Number(chosen.heads));
+  const step = () => 2 * Number(chosen.heads);
+  const controls = {
+    dim: sizes("dim", "width", { min: step(), max: bounds.dim, step: step() }),
+    length: sizes("length", "length", { min: 2, max: bounds.length }),
+    heads: slider("heads", { min: 0, max: Math.log2(bounds.heads), value: heads, shown: (at) => String(2 ** at), onInput: (at) => { change("heads", 2 ** at); fit("heads"); draw(); } }),
+    head: sizes("head", "head of bias", { min: 1, max: Number(chosen.heads) }),
+    position: sizes("position", "position", { min: 0, max: Number(chosen.length) - 1 }),
+    key: sizes("key", "key", { min: 0, max: Number(chosen.length) - 1 }),
+  };
+  // What depends on another slider stays within it.
+  function fit(name) {
+    if (name === "heads") {
+      change("dim", controls.dim.set(Number(chosen.dim), { min: step(), step: step() }));
+      change("head", controls.head.set(Number(chosen.head), { max: chosen.heads }));
+    }
+    if (name === "length") for (const one of ["position", "key"]) change(one, controls[one].set(Number(chosen[one]), { max: Number(chosen.length) - 1 }));
+  }
+
+  const cards = el("div", { class: "pair" });
+  const grid = el("div", {});
+  const work = workings({ size, sides, chosen, named });
+  const words = shuffle({ size, sides, chosen, named, change, bounds });
+
+  // The pointer stands on a position, or on a distance between a query and a key.
+  function point(view, at) {
+    if (view === "heat") { change("position", controls.position.set(at.y)); work.mark(at.x); }
+    if (view === "similarity" || view === "bias") { change("position", controls.position.set(at.y)); change("key", controls.key.set(at.x)); }
+    if (view === "score") { change("position", controls.position.set(Math.max(0, -at.x))); change("key", controls.key.set(Math.max(0, at.x))); }
+    work.draw();
+  }
+
+  const drawOne = async (view) => {
+    const asked = sides();
+    const answers = await Promise.all(asked.map((side) => ask("view", { ...size(side), view, head: chosen.head }).catch((problem) => ({ reason: problem.message }))));
+    const ends = joined(answers.filter((one) => one.numbers).map((one) => VIEWS[view].extent(one.numbers)));
+    asked.forEach((side, at) => {
+      const figure = figures[view]?.[side];
+      if (!figure) return;
+      const { numbers, reason } = answers[at];
+      if (reason) figure.say(`${named[chosen[side]].label}, ${VIEWS[view].name}: ${reason}`);
+      else figure.show(() => VIEWS[view].draw(numbers, named[chosen[side]], ends));
+    });
+  };
+  const drawers = Object.fromEntries(start.views.map((view) => [view, latest(() => drawOne(view))]));
+
+  function draw() {
+    for (const view of shown()) drawers[view]();
+    work.draw();
+    words.draw();
+  }
+
+  function rebuild() {
+    clear();
+    fill(cards, ...sides().map((side) => card(named[chosen[side]], optionsOf(side))));
+    fill(grid, ...shown().map((view) => {
+      figures[view] = Object.fromEntries(sides().map((side) => [side, new Figure(() => `${named[chosen[side]].label}-${view}`, { height: VIEWS[view].tall ? 460 : 340, onHover: (at) => point(view, at) })]));
+      return el("section", { class: "pair", "aria-label": VIEWS[view].name }, ...Object.values(figures[view]).map((figure) => figure.element));
+    }));
+    work.rebuild();
+    words.rebuild();
+    draw();
+  }
+
+  function optionsOf(side) {
+    return named[chosen[side]].options.map((one) => option(one, own(side)[one.name], bounds.option, (value) => {
+      change(`of_${side}`, JSON.stringify({ ...own(side), [one.name]: value }));
+      draw();
+    }).element);
+  }
+
+  function clear() {
+    for (const view of Object.keys(figures)) {
+      for (const figure of Object.values(figures[view])) figure.end();
+      delete figures[view];
+    }
+  }
+
+  const pick = (side) => (name) => { change(side, name); change(`of_${side}`, "{}"); rebuild(); };
+  root.append(
+    el("div", { class: "controls" },
+      choice("encoding", list, chosen.a, pick("a")).element,
+      choice("and", [["", "nothing"], ...list], chosen.b, pick("b")).element,
+      ...["dim", "length", "heads", "head"].map((name) => controls[name].element)),
+    ticks("views", start.views.map((view) => [view, VIEWS[view].name]), shown(), (views) => { change("views", views.join(",")); rebuild(); }).element,
+    cards, grid,
+    el("h2", {}, "The arithmetic, step by step"),
+    el("p", { class: "fine" }, "Point at a figure, or choose the positions here."),
+    el("div", { class: "controls" }, controls.position.element, controls.key.element),
+    work.element, words.element);
+  rebuild();
+  return { close: () => { clear(); words.clear(); } };
+}

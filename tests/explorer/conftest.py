@@ -1,0 +1,49 @@
+"""One explorer for all of these tests: its workers take seconds to start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from locant.explorer.desk import Desk
+from locant.explorer.server import make_app
+
+ROOT = Path(__file__).parents[2]
+MINE = f"{ROOT / 'examples' / 'mine.py'}:Mine"
+PACKED = ROOT / "docs" / "studies" / "studies.json.gz"
+HERE = "http://localhost:8765"
+
+
+@pytest.fixture(scope="session")
+def client():
+    """Asks a running explorer that knows one encoding of the user's own."""
+    with TestClient(make_app(Desk([MINE], PACKED)), base_url=HERE, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def ask(client):
+    """What a good request is answered with."""
+
+    def asked(path, **values):
+        response = client.get(f"/api/{path}", params=values)
+        assert response.status_code == 200, response.text[:300]
+        return response.json()
+
+    return asked
+
+
+@pytest.fixture(scope="session")
+def refused(client):
+    """The sentence that a bad request is answered with."""
+
+    def asked(path, **values):
+        response = client.get(f"/api/{path}", params=values)
+        assert 400 <= response.status_code < 500, response.text[:300]
+        assert response.json().keys() == {"error"}
+        assert "Traceback" not in response.text
+        return response.json()["error"]
+
+    return asked

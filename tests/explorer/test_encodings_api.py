@@ -1,0 +1,98 @@
+"""What the explorer answers about encodings is what the library computes."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import MINE
+
+import locant
+from locant.plots.colours import COLOURS
+
+
+def test_the_page_starts_with_every_encoding_the_users_own_first(ask):
+    start = ask("start")
+    listed = {one["name"]: one for one in start["encodings"]}
+    assert list(listed) == [MINE, *locant.names()]
+    assert [name for name, one in listed.items() if one["own"]] == [MINE]
+    assert {name: one["colour"] for name, one in listed.items() if name in COLOURS} == {
+        name: COLOURS[name] for name in locant.names()
+    }
+    assert listed["rotary"]["file"] == "locant/encodings/rotary.py"
+    assert all(one["formula"] for name, one in listed.items() if name not in (MINE, "none"))
+
+
+def test_the_heat_map_holds_sines_and_cosines(ask):
+    values = np.array(ask("view", encoding="sinusoidal", view="heat", dim=64, length=100)["numbers"]["values"])
+    place, pair = np.arange(100)[:, None], np.arange(32)[None]
+    angle = place / 10_000 ** (pair / 32)
+    assert values.shape == (100, 64)
+    np.testing.assert_allclose(values[:, 0::2], np.sin(angle), atol=2e-6)
+    np.testing.assert_allclose(values[:, 1::2], np.cos(angle), atol=2e-6)
+
+
+def test_options_change_the_numbers(ask):
+    usual, other = (ask("view", encoding="rotary", options=text)["numbers"] for text in ("{}", '{"base": 500}'))
+    assert usual["values"] != other["values"]
+
+
+def test_a_picture_that_says_nothing_is_told_so(ask):
+    assert ask("view", encoding="alibi", view="heat") == {"reason": "it adds no vectors to the input and turns none"}
+
+
+def test_the_bias_of_one_head_falls_with_distance(ask):
+    numbers = ask("view", encoding="alibi", view="bias", heads=8, head=2, length=16)["numbers"]
+    assert numbers["head"] == 2
+    assert numbers["values"][0][:3] == [0.0, -0.25, -0.5]
+
+
+@pytest.mark.parametrize("view", ["heat", "waves", "wavelengths", "similarity", "product", "score", "bias"])
+@pytest.mark.parametrize("name", [*locant.names(), MINE])
+def test_every_encoding_has_an_answer_to_every_view(ask, name, view):
+    got = ask("view", encoding=name, view=view, dim=16, length=12)
+    assert ("numbers" in got) != ("reason" in got)
+
+
+def test_the_arithmetic_is_written_out(ask):
+    (part,) = ask("worked", encoding="sinusoidal", dim=4, heads=1, position=3)["parts"]
+    assert part["lines"][0].startswith("dimension 0   sin(3/1) = 0.1411")
+
+
+def test_an_answer_has_no_number_that_json_lacks(client):
+    text = client.get("/api/view", params={"encoding": "hybrid", "view": "wavelengths", "dim": 2, "heads": 1}).text
+    assert "NaN" not in text
+    assert "Infinity" not in text
+
+
+@pytest.mark.parametrize(("name", "follow"), [("none", True), ("rotary", False), ("alibi", False), ("learned", False)])
+def test_outputs_follow_shuffled_words_only_without_positions(ask, name, follow):
+    got = ask("shuffle", encoding=name, words="a dog bites a man", order="4,2,0,1,3")
+    assert got["follow"] is follow
+    assert (max(got["change"]) < 1e-5) is follow
+
+
+def test_words_in_the_same_order_change_nothing(ask):
+    assert ask("shuffle", encoding="rotary", words="one two three", order="0,1,2")["change"] == [0, 0, 0]
+
+
+def test_the_source_is_the_encodings_own_file(client):
+    text = client.get("/api/source", params={"encoding": "alibi"}).text
+    assert text == (Path(locant.__file__).parent / "encodings" / "alibi.py").read_text(encoding="utf-8")
+
+
+def test_the_same_request_gives_the_same_numbers(ask):
+    first, second = (ask("view", encoding="learned", dim=16, length=8) for _ in range(2))
+    assert first == second
+    assert math.isclose(np.std(first["numbers"]["values"]), 0.02, rel_tol=0.5)
+
+
+def test_the_server_itself_imports_no_torch_and_no_matplotlib():
+    code = "import sys; from locant.explorer.server import make_app; from locant.explorer.desk import Desk; make_app(Desk())"
+    end = "sys.exit(', '.join({'torch', 'matplotlib'} & set(sys.modules)) or 0)"
+    done = subprocess.run([sys.executable, "-c", f"{code}; {end}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
