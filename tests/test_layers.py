@@ -24,6 +24,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"model"},
     {"tasks", "metrics", "baselines", "series"},
     {"training"},
+    {"detection"},
     {"subject"},
     {"properties"},
     {"certificate", "adapters", "testing", "views", "worked"},

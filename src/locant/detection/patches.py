@@ -44,7 +44,7 @@ class Patches:
 
     def covered(self, hidden: Flags, starts: np.ndarray) -> Flags:
         """Which tokens hold a hidden point, (N, tokens)."""
-        return self.cut(hidden[:, None], starts).any(-1)
+        return self.cut(hidden[:, None].astype(np.float64), starts).max(-1) > 0
 
     def laid(self, said: np.ndarray, starts: np.ndarray, length: int) -> Floats:
         """The median over windows of what they say, (N, tokens, width·F), at each point: (T,F)."""

@@ -1,0 +1,86 @@
+"""From a series to what is wrong in it: the clean part, the season, the self-test, the detector, its threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from locant.catalog import describe
+from locant.detection.calibration import Calibration
+from locant.detection.candidates import Candidate, candidates
+from locant.detection.clock import Clock
+from locant.detection.detection import Chosen, Detection
+from locant.detection.detector import Detector
+from locant.detection.method import Stretch
+from locant.detection.reasons import reasons
+from locant.detection.scoring import judge
+from locant.detection.season import find_season
+from locant.detection.selftest import self_test
+from locant.detection.settings import Settings
+from locant.detection.smoothing import usual_width
+from locant.detection.threads import one_thread
+from locant.detection.units import Units
+from locant.series import Series
+
+LEAST = 100  # rows to learn from
+IRREGULAR = 0.02  # from this share of irregular gaps on, true times are positions
+DEFAULT = Settings()
+Tell = Callable[[str, float], None]  # what is being done, and the share of it that is done
+
+
+def detect(
+    series: Series, settings: Settings = DEFAULT, *, train: Series | None = None, progress: Tell | None = None
+) -> Detection:
+    """Find anomalies in a series, by a detector that learns from it, or from another one.
+
+    train     a clean series with the same columns to learn from; by default the series itself, or its clean part
+    progress  is called with what is being done and the share of it that is done
+
+    >>> from locant.series.series import Understood
+    >>> wave = np.sin(np.arange(400) / 4)[:, None]
+    >>> wave[300:304] += 1.5
+    >>> series = Series(wave, ("wave",), None, None, None, Understood("wave", "made", 400, 1, None), [])
+    >>> [(event.start, event.stop) for event in detect(series, Settings(method="harmonic")).events]
+    [(300, 304)]
+    """
+    tell: Tell = progress or (lambda _what, _share: None)
+    source = series if train is None else train
+    rows = int(settings.clean * len(series.values)) if train is None else len(train.values)
+    if rows < LEAST:
+        raise ValueError(f"detect needs at least {LEAST} rows to learn from. {source.understood.file} gives {rows}.")
+    clock, clean = Clock.of(source), source.values[:rows]
+    at = clock.at(source.times, len(source.values), again=True)
+    season = settings.season or find_season(clean)
+    with one_thread():
+        outcome = self_test(_entrants(source, rows, season, settings), clean, at[:rows], settings.seed, tell)
+        best, units = outcome.best, Units.of(clean)
+        method = best.make(partial(tell, f"learning: {best.name}"))
+        method.fit(Stretch(units.seen(clean), at[:rows]))
+        tell("judging", 0.0)
+        mixed = train is None and rows == len(series.values)  # then all rows together say what is usual
+        judged = judge(method, units, clean, at) if mixed else None
+        width = usual_width(rows) if settings.smooth is None else settings.smooth
+        away = outcome.held_out.away if judged is None else judged.away
+        why = reasons(outcome.trials, settings, season, best, source)
+        chosen = Chosen(best.method, best.encoding, season, width, bool(best.settings.get("real")), why)
+        calibration = Calibration.of(away, width, settings.threshold)
+        detector = Detector(source.names, best, method, units, clock, calibration, chosen, outcome.trials)
+        if train is not None:
+            return detector.detect(series)
+        return detector.told(series, judged or judge(method, units, series.values, at, calibration.limit))
+
+
+def _entrants(source: Series, rows: int, season: int | None, settings: Settings) -> list[Candidate]:
+    irregular = (source.understood.irregular or 0.0) > IRREGULAR
+    real = {name: irregular and bool(describe(name).claims["real_positions"]) for name in settings.encodings}
+    return candidates(
+        settings.method,
+        settings.encodings,
+        length=rows,
+        columns=len(source.names),
+        season=season,
+        known=settings.season,
+        real=real,
+        steps=settings.steps,
+        seed=settings.seed,
+    )

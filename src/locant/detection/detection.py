@@ -1,0 +1,91 @@
+"""What a detection gives: scores, events, what was chosen, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from locant.detection.method import Flags, Floats
+from locant.series import Series
+
+if TYPE_CHECKING:
+    from locant.detection.detector import Detector
+
+
+@dataclass(frozen=True)
+class Event:
+    """A stretch that does not look like the rest: the rows start..stop−1."""
+
+    start: int
+    stop: int
+    score: float  # the largest in it, in units of the usual deviation
+    peak: int  # the row that deviates most
+    columns: tuple[str, ...]  # those at fault, the worst first
+    value: float  # of the worst column at the peak
+    expected: float  # what should have stood there
+    start_time: Any = None  # datetime64[ns] or float, None without times
+    end_time: Any = None  # of its last row
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One line of the self-test: how well a candidate found faults that were put into held-out data."""
+
+    method: str
+    encoding: str  # "" for methods that have none
+    found: dict[str, float]  # average precision by kind of fault
+    mean: float
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """Method, and encoding where there is one.
+
+        >>> Trial("transformer", "rotary", {}, 0.9, 2.0).name
+        'transformer (rotary)'
+        """
+        return f"{self.method} ({self.encoding})" if self.encoding else self.method
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Where scores begin to count as events, where it comes from, and how often clean points were above it."""
+
+    value: float
+    origin: str
+    measured: float | None  # share of held-out clean points above it, None when it is not known
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen, and the reasons in a sentence each."""
+
+    method: str
+    encoding: str
+    season: int | None  # in rows
+    smooth: int  # standard deviation of the smoothing, in rows
+    real_times: bool  # whether true times are positions
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Detection:
+    """Scores for every point, and the events that they show."""
+
+    series: Series
+    scores: Floats  # (T,) the largest over columns
+    by_column: Floats  # (T,F)
+    expected: Floats  # (T,F) in the series' own units
+    threshold: Threshold
+    events: tuple[Event, ...]  # in the order of time
+    chosen: Chosen
+    self_test: tuple[Trial, ...]  # the best first
+    detector: Detector  # to be saved, or to judge other series
+
+    @property
+    def flags(self) -> Flags:
+        """Which points are in an event, (T,)."""
+        inside = self.scores > float("inf")
+        for event in self.events:
+            inside[event.start : event.stop] = True
+        return inside
