@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from locant.cli import check, compare, data, explore, listing, report, show
+from locant.cli import check, compare, data, detect, explore, listing, report, show
 
 
 class Commands(typer.core.TyperGroup):
@@ -60,5 +60,6 @@ app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("runs")(report.runs)
 app.command("pack")(report.pack)
+app.command("detect")(detect.detect)
 app.command("explore")(explore.explore)
 app.command("data")(data.data)

@@ -10,6 +10,20 @@ from __future__ import annotations
 from locant.detection.detect import detect
 from locant.detection.detection import Chosen, Detection, Event, Threshold, Trial
 from locant.detection.detector import Detector
+from locant.detection.saved import load, save
 from locant.detection.settings import Settings
+from locant.detection.stream import Stream
 
-__all__ = ["Chosen", "Detection", "Detector", "Event", "Settings", "Threshold", "Trial", "detect"]
+__all__ = [
+    "Chosen",
+    "Detection",
+    "Detector",
+    "Event",
+    "Settings",
+    "Stream",
+    "Threshold",
+    "Trial",
+    "detect",
+    "load",
+    "save",
+]

@@ -23,6 +23,7 @@ from locant.detection.units import Units
 from locant.series import Series
 
 LEAST = 100  # rows to learn from
+RECENT = 250  # rows, and those of a window, that a detector keeps for a stream
 IRREGULAR = 0.02  # from this share of irregular gaps on, true times are positions
 DEFAULT = Settings()
 Tell = Callable[[str, float], None]  # what is being done, and the share of it that is done
@@ -64,7 +65,8 @@ def detect(
         why = reasons(outcome.trials, settings, season, best, source)
         chosen = Chosen(best.method, best.encoding, season, width, bool(best.settings.get("real")), why)
         calibration = Calibration.of(away, width, settings.threshold)
-        detector = Detector(source.names, best, method, units, clock, calibration, chosen, outcome.trials)
+        last = Stretch(clean, at[:rows]).part(max(0, rows - method.least - RECENT), rows)
+        detector = Detector(source.names, best, method, units, clock, calibration, chosen, outcome.trials, last)
         if train is not None:
             return detector.detect(series)
         return detector.told(series, judged or judge(method, units, series.values, at, calibration.limit))

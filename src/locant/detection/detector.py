@@ -9,7 +9,7 @@ from locant.detection.candidates import Candidate
 from locant.detection.clock import Clock
 from locant.detection.detection import Chosen, Detection, Trial
 from locant.detection.finding import find_events
-from locant.detection.method import Method
+from locant.detection.method import Method, Stretch
 from locant.detection.scoring import Judged, judge
 from locant.detection.smoothing import smooth
 from locant.detection.threads import one_thread
@@ -29,6 +29,7 @@ class Detector:
     calibration: Calibration
     chosen: Chosen
     trials: tuple[Trial, ...]
+    recent: Stretch  # the last rows that were learnt from, in their own units: a stream goes on from them
 
     def detect(self, series: Series) -> Detection:
         """Scores and events of a series that was not learnt from."""
