@@ -12,6 +12,7 @@ import argparse
 import math
 import tempfile
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -141,34 +142,56 @@ def timed(work) -> float:
     return time.perf_counter() - start
 
 
+def alone(work, *args) -> tuple[float, float]:
+    """Wall and CPU seconds of work in a process of its own, whose start does not count."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measured, (work, *args))
+
+
+def _measured(work, *args) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work(*args)
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def _textbooks(study, threads: int, count: int) -> None:
+    torch.set_num_threads(threads)
+    for seed in range(count):
+        textbook(study, seed)
+
+
+def _through_workers(runs, workers: int) -> float:
+    """Seconds from the moment that all workers are ready to the end of the last run."""
+    short = [
+        run.model_copy(update={"training": run.training.model_copy(update={"steps": 1})}) for run in runs[:workers]
+    ]
+    both = local.compute([*short, *runs], workers=workers)
+    for _ in short:
+        next(both)
+    return timed(lambda: list(both))
+
+
 def against_textbook(threads: int) -> None:
     for name, changes in SHORT.items():
+        plain = read_study(name, changes={**changes, "keep_files": False})
+        wall, _ = alone(_textbooks, plain, threads, RUNS)
+        _, textbook_cpu = alone(_textbooks, plain, 1, 1)
         for source in ("fresh", "bits", "pool"):
             study = read_study(name, changes={**changes, "keep_files": False, "model.dropout_from": source})
             row = next(row for row in study.rows() if row.name == "sinusoidal")
             runs = [study.run(row, seed) for seed in range(RUNS)]
-            if source == "fresh":
-                torch.set_num_threads(threads)
-                plain = timed(lambda study=study: [textbook(study, seed) for seed in range(RUNS)])
-                torch.set_num_threads(1)
-                textbook_cpu = -time.process_time()
-                textbook(study, 0)
-                textbook_cpu += time.process_time()
-            ours_cpu = -time.process_time()
-            execute(runs[0])
-            ours_cpu += time.process_time()
-            ours = timed(lambda runs=runs: list(local.compute(runs, workers=2)))
-            said = f"{name}, dropout numbers {source}: {RUNS} models on two workers, starting included"
-            print(
-                f"{said}: {plain / ours:.2f} × textbook; CPU time of one model {ours_cpu / textbook_cpu:.2f} of textbook's"
-            )
+            with local.tuned():
+                _, cpu = alone(execute, runs[0])
+            ours = _through_workers(runs, 2)
+            said = f"{name}, dropout numbers {source}: {RUNS} models on two workers {wall / ours:.2f} × textbook"
+            print(f"{said}; CPU time of one model {cpu / textbook_cpu:.2f} of textbook's", flush=True)
 
 
 def workers() -> None:
     study = read_study("slots-faithful", changes={"training.steps": 157, "keep_files": False})
     row = next(row for row in study.rows() if row.name == "learned")
     runs = [study.run(row, seed) for seed in range(RUNS)]
-    one, two = (timed(lambda count=count: list(local.compute(runs, workers=count))) for count in (1, 2))
+    one, two = (_through_workers(runs, count) for count in (1, 2))
     print(f"two workers against one, {RUNS} runs: {one / two:.2f} ×")
 
 

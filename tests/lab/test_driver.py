@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 
 import pytest
@@ -10,13 +11,14 @@ from rich.console import Console
 
 from locant.cli.compare import Display
 from locant.engine import driver as driver_module
+from locant.engine import local
 from locant.engine.attempt import Done, Files, attempt
 from locant.engine.driver import Driver
 from locant.results import store as store_module
 from locant.results.faults import StoreError
 from locant.results.reading import read_study
 from locant.results.store import Kept, Store
-from locant.results.study import FIRST_SEARCH_SEED
+from locant.results.study import FIRST_SEARCH_SEED, Claim
 
 FACTS = {
     "metric": "accuracy",
@@ -178,3 +180,88 @@ def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
             read_study("order").run(read_study("order").rows()[0], 0), Kept("d", "c", {}, "done", metrics, [], {}, "")
         )
     assert display.best == (sign * 0.3, "none")
+
+
+def test_of_equal_rates_the_study_s_own_is_taken_and_nothing_is_widened(tiny):
+    study, store = tiny(search={**SEARCH, "rate": [0.3, 1.0, 3.0]})
+    seen = []
+    which = Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
+    assert {run.training.rate for run in seen if run.seed < FIRST_SEARCH_SEED} == {study.training.rate}
+    assert len({run.training.rate for run in seen}) == 3
+    assert next(e for e in store.studies() if e["id"] == which)["choices"]["edges"] == []
+
+
+def test_a_class_that_does_not_say_what_it_learns_is_searched_like_one_that_does(tiny, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import torch\nfrom locant.encodings.base import Encoding\n\nclass Mine(Encoding):\n"
+        "    def __init__(self, shape):\n        super().__init__(shape)\n"
+        "        self.table = torch.nn.Parameter(torch.zeros(shape.length, shape.dim))\n"
+        "    def embed(self, x, pos):\n        return x + self.table[pos]\n"
+    )
+    study, store = tiny(search=SEARCH, encodings=[f"{mine}:Mine"])
+    seen = []
+    Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
+    assert {run.training.positional_rate for run in seen if run.name == "Mine"} == {1.0, 10.0}
+
+
+def test_failed_runs_of_the_search_too_are_tried_again_when_asked(tiny):
+    study, store = tiny(search=SEARCH)
+    Driver(study, store, scripted(lambda run: None)).finish(FACTS, "t")
+    again = []
+    Driver(study, store, scripted(lambda run: 0.5, again), retry=True).finish(FACTS, "t")
+    assert any(run.seed >= FIRST_SEARCH_SEED for run in again)
+    assert len({run.digest() for run in again}) == len(again)  # each once
+    more = []
+    Driver(study, store, scripted(lambda run: 0.5, more), retry=True).finish(FACTS, "t")
+    assert more == []
+
+
+def test_a_run_that_has_been_finished_elsewhere_cannot_be_claimed(tiny):
+    study, store = tiny()
+    run = study.run(study.rows()[0], 0)
+    Store(store.path).keep(Kept(run.digest(), run.code(), run.model_dump(), "done", {}, [], {}, ""))
+    assert not store.claim(run.digest(), run.code())
+
+
+def test_two_classes_of_one_name_are_two_rows(tiny, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        text = "from locant.encodings.base import Encoding\n\nclass Mine(Encoding):\n    pass\n"
+        (tmp_path / folder / "mine.py").write_text(text)
+        (tmp_path / folder / "my.py").write_text(text.replace("Mine", "none"))
+    study, _ = tiny(encodings=[f"{tmp_path}/a/mine.py:Mine", f"{tmp_path}/b/mine.py:Mine", f"{tmp_path}/a/my.py:none"])
+    names = [row.name for row in study.rows()]
+    assert names == ["none", "scrambled", f"{tmp_path}/a/mine.py:Mine", f"{tmp_path}/b/mine.py:Mine", "my.py:none"]
+
+
+def test_rows_of_one_name_with_different_settings_are_refused(tiny):
+    with pytest.raises(ValueError, match="two different rows are called 'rotary'"):
+        tiny(encodings=["rotary", {"name": "rotary", "encoding": "rotary", "options": {"base": 100.0}}])
+
+
+def test_a_row_that_is_asked_for_by_name_keeps_what_its_study_gives_it():
+    study = read_study("slots-faithful", changes={"encodings": ["relative", "t5"]})
+    rows = {row.name: row for row in study.rows()}
+    assert rows["relative"].options == {"max_distance": 128}
+    assert not rows["relative"].match_scale
+    assert rows["t5"].match_scale
+
+
+@pytest.mark.parametrize("bounds", [{}, {"above": 0.1, "below": 0.2}])
+def test_a_claim_has_a_bound_on_exactly_one_side(bounds):
+    with pytest.raises(ValueError, match="give above, or below"):
+        Claim(claim="c", published="p", metric="accuracy", row="rotary", **bounds)
+
+
+def test_a_worker_that_dies_while_it_waits_costs_nothing(tiny):
+    study, _ = tiny(seeds=3)
+    runs = [study.run(row, seed) for row in study.rows()[:2] for seed in range(3)]
+    engine = local.compute(runs, workers=2)
+    ended = [next(engine)]
+    for child in multiprocessing.active_children():
+        child.kill()
+        child.join()
+    ended += engine
+    assert sorted(done.run.digest() for done in ended) == sorted(run.digest() for run in runs)
+    assert all(done.metrics and not done.error for done in ended)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from locant.catalog import make, names
 from locant.dropout import POOL, BitDropout, PooledDropout
+from locant.encodings.base import Encoding
+from locant.shapes import Shape
 from locant.tasks._ceilings import bucket
 from locant.tasks.base import make_task, task_names
 from locant.tasks.order import Order
-from locant.training.build import Scaled, build
+from locant.training.build import Scaled, build, matched
 from locant.training.checkpoint import read_tensors
 from locant.training.config import RunConfig
 from locant.training.evaluate import Running, execute
 from locant.training.loop import train
+from locant.training.memory import forget_peak, peak_megabytes
 from locant.training.places import Places
 
 
@@ -288,3 +295,51 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
     monkeypatch.setattr(Order, "score", lambda self, output, target: {"accuracy": 0.5, "loss": float("nan")})
     with pytest.raises(FloatingPointError, match="in the end: loss"):
         execute(run())
+
+
+def test_shared_weights_are_the_same_beside_an_encoding_that_widens_the_input():
+    """What joins the encoding to the input is drawn last, so that pairing holds."""
+    task = Order(8, 5)
+    plain, wide = (build(run("sinusoidal", options=options), task) for options in ({}, {"join": "concat"}))
+    shared = {name: value for name, value in wide.state_dict().items() if ".fuse." not in name}
+    assert len(shared) < len(wide.state_dict())
+    assert all(torch.equal(value, plain.state_dict()[name]) for name, value in shared.items())
+
+
+class Product(Encoding):
+    """Multiplies the input instead of adding to it."""
+
+    def embed(self, x, pos):
+        return x * (1 + pos[..., None].to(x.dtype)) + 1
+
+
+def test_what_does_not_add_is_not_scaled():
+    encoding = Product(Shape(8, 2, 16))
+    assert matched(encoding, 16) is encoding
+    assert isinstance(matched(make("sinusoidal", dim=8, heads=2, length=16), 16), Scaled)
+
+
+def test_the_peak_of_a_run_does_not_remember_the_run_before():
+    if not os.access("/proc/self/clear_refs", os.W_OK):
+        pytest.skip("this system cannot start counting anew")
+    forget_peak()
+    before = peak_megabytes()
+    large = torch.ones(60_000_000)
+    assert peak_megabytes() > before + 200
+    del large
+    forget_peak()
+    assert peak_megabytes() < before + 100
+
+
+def test_every_file_that_a_run_imports_is_part_of_its_code(tmp_path):
+    """A change in any of them makes old runs strangers; what only looks at runs is left out."""
+    script = (
+        "import sys\nfrom locant.training.config import RunConfig\nfrom locant.training.evaluate import execute\n"
+        "execute(RunConfig(task='order', task_options={'length': 6, 'symbols': 5}, name='t5', encoding='t5', seed=0,"
+        " training={'steps': 2, 'validation': 4, 'test': 4}))\n"
+        "print(*[m.__file__ for n, m in sys.modules.items() if n.startswith('locant.')], sep='\\n')"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    used = {Path(line) for line in said.splitlines() if not line.endswith("__init__.py")}
+    hashed = set(run("t5").files())
+    assert {path.stem for path in used - hashed} <= {"errors", "none"}  # sentences, and what does nothing

@@ -115,9 +115,7 @@ def _usable(device: str) -> str:
     return device
 
 
-def _finish(
-    driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str
-) -> StudyRecord:
+def _finish(driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str) -> StudyRecord:
     from locant.results.record import read_record
 
     console = Console(stderr=True)

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from locant.results.store import Store
+from locant.results.existing import existing
 
 if TYPE_CHECKING:
     from locant.results.record import StudyRecord
@@ -58,7 +58,7 @@ def report(
     from locant.report.tensorboard import write_events
     from locant.results.record import read_record
 
-    kept = _existing(store)
+    kept = existing(store)
     records = [read_record(kept, name) for name in _parts(study)]
     for path, write in ((parquet, _write_parquet), (tensorboard, write_events)):
         if path is not None:
@@ -104,7 +104,7 @@ def runs(store: StoreOption = STORE) -> None:
 
       locant runs
     """
-    for entry in _existing(store).studies():
+    for entry in existing(store).studies():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["finished"]))
         print(f"{entry['id']:24} {when}  {len(entry['runs'])} runs  {entry['study']['title']}")
 
@@ -123,7 +123,7 @@ def pack(
     from locant.results import pack as packing
     from locant.results.record import read_record
 
-    kept = _existing(store)
+    kept = existing(store)
     ids = [read_record(kept, name).id for study in studies for name in _parts(study)]
     with _written(out):
         packing.pack(kept, ids, out)
@@ -193,18 +193,6 @@ def _written(path: Path) -> Iterator[None]:
             "  The results stay in the store. Make room, or give another path."
         ) from None
     print(f"wrote {path}", file=sys.stderr)
-
-
-def _existing(store: Path) -> Store:
-    if not store.is_file():
-        raise ValueError(
-            f"there is no store {store}. Run a study first (locant compare order --quick), or give --store."
-        )
-    if store.suffix == ".gz":
-        from locant.results.pack import unpack
-
-        return unpack(store)
-    return Store(store)
 
 
 def _plain(record: StudyRecord) -> dict[str, object]:

@@ -164,4 +164,3 @@ class Driver:
             thread.join()
             with suppress(StoreError):  # then they fall silent; what went wrong before is what must be told
                 self.store.release()
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -14,7 +14,8 @@ from locant.engine.attempt import Done, Files, attempt
 from locant.training.config import RunConfig
 
 TRIES = 3  # a run whose process dies is tried so often in all
-MALLOC = {
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",
     "MALLOC_MMAP_THRESHOLD_": "1000000000",
     "MALLOC_TRIM_THRESHOLD_": "1000000000",
     "MALLOC_TOP_PAD_": "200000000",
@@ -28,7 +29,8 @@ class Worker:
         context = get_context("spawn")
         self.pipe, far = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_serve, args=(far, files), daemon=True)
-        self.process.start()
+        with tuned():
+            self.process.start()
         far.close()
         self.run: RunConfig | None = None
 
@@ -43,14 +45,22 @@ class Worker:
         self.pipe.close()
 
 
+@contextmanager
+def tuned() -> Iterator[None]:
+    """Processes that are started now keep their memory and use one thread."""
+    before = {key: os.environ.get(key) for key in SETTINGS}
+    os.environ.update(SETTINGS)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            os.environ.pop(key) if value is None else os.environ.update({key: value})
+
+
 def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> Iterator[Done]:
     """Compute runs and yield each as it ends; the caller may stop at any time."""
     waiting, tries = list(reversed(runs)), {run.digest(): 0 for run in runs}
-    before = {key: os.environ.get(key) for key in (*MALLOC, "OMP_NUM_THREADS")}
-    os.environ.update(MALLOC, OMP_NUM_THREADS="1")  # the workers inherit them
     crew = [Worker(files) for _ in range(min(workers, len(runs)))]
-    for key, value in before.items():
-        os.environ.pop(key) if value is None else os.environ.update({key: value})
     try:
         while waiting or any(worker.run for worker in crew):
             for worker in crew:

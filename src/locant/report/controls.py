@@ -6,28 +6,43 @@ from locant.results.record import StudyRecord
 from locant.statistics.paired import compare, interval
 from locant.statistics.verdict import FEWEST, short
 
+SMALL = 0.2  # a share of the largest gain below which a control counts as level with none
+
 
 def told(record: StudyRecord) -> list[str]:
     """Chance and ceilings met or broken, and whether destroyed order equals none at all."""
     scores, facts = record.complete, record.facts
     sentences = []
-    for name in record.study["controls"]:
+    for name in record.controls:
         if name in scores and len(scores[name]) > 1:
             low, high = interval(scores[name])
             if name != "no attention" and "without positions" in facts["ceilings"]:
                 sentences.append(_against_ceiling(name, low, high, facts["ceilings"]["without positions"]))
     if "none" in scores and "scrambled" in scores and len(scores["none"]) > 1:
-        apart = compare(scores["scrambled"], scores["none"])
-        same = apart.low <= 0 <= apart.high
-        said = "equals none within its interval" if same else "is not the same as none"
-        gain = "what the encodings gain is positional" if same else "not all of a gain over none is positional"
-        if len(scores["none"]) < FEWEST:
-            gain = f"but {len(scores['none'])} seeds are too few to say whether a gain is positional"
-        else:
-            gain = f"so {gain}"
-        gap = f"{short(apart.mean)} ± {short(apart.half_width)}"
-        sentences.append(f"The same vectors with their order destroyed: scrambled {said} ({gap}), {gain}.")
+        sentences.append(_scrambled(record))
     return sentences
+
+
+def _scrambled(record: StudyRecord) -> str:
+    """How far destroyed order lies from none, and what share of the largest gain that could explain."""
+    scores, sign = record.complete, 1 if record.facts["higher_is_better"] else -1
+    apart = compare(scores["scrambled"], scores["none"])
+    said = (
+        "The same vectors with their order destroyed: scrambled minus none is "
+        f"{short(apart.mean)} ± {short(apart.half_width)}"
+    )
+    if len(scores["none"]) < FEWEST:
+        return f"{said}; {len(scores['none'])} seeds are too few to say what share of a gain is positional."
+    others = [name for name in scores if name not in (*record.controls, *record.study.get("baselines", ()))]
+    gain = max((sign * float((scores[name] - scores["none"]).mean()) for name in others), default=0.0)
+    if gain <= 0:
+        return f"{said}, and no encoding gains over none."
+    share = max(abs(apart.low), abs(apart.high)) / gain
+    if share <= SMALL:
+        return (
+            f"{said}: at most {max(share, 0.01):.0%} of the largest gain over none ({short(gain)}) is not positional."
+        )
+    return f"{said}: not small against the largest gain over none ({short(gain)}); what share of it is positional is open."
 
 
 def _against_ceiling(name: str, low: float, high: float, ceiling: float) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from locant.plots.saving import save
 from locant.plots.small import shrink
-from locant.report import protocol
 from locant.report.details import Table
 from locant.report.pictures import pictures
 from locant.report.rendering import environment
@@ -43,7 +42,6 @@ def _shown(record: StudyRecord) -> dict[str, Any]:
             {"title": part.title, "lines": part.lines, "table": _table(part.table) if part.table else None}
             for part in sections(record)
         ],
-        "protocol": protocol.told(record),
         "command": record.command,
         "finished": time.strftime("%Y-%m-%d", time.localtime(record.finished)),
         "runs": _table(_runs(record)),

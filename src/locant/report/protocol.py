@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from locant.report.details import Table
 from locant.results.record import StudyRecord
+from locant.tasks import UNSEEN
 
 
 def told(record: StudyRecord) -> list[str]:
@@ -15,9 +17,40 @@ def told(record: StudyRecord) -> list[str]:
         _training(study["training"]),
         _seeds(study),
         _search(study["search"]),
-        f"The best step is chosen by {facts.get('chooses', facts['metric'])} on validation data alone, and tested once.",
+        _choice(facts),
         "For one seed every row starts from the same shared weights and meets the same data in the same order.",
+        *_codes(record),
     ]
+
+
+def chosen(record: StudyRecord) -> Table | None:
+    """The multiples of the rates that the search found best."""
+    if not record.study["search"]:
+        return None
+    listed = [row for row in record.rows if row.costs]
+    cells = [[row.name, *[f"{row.chosen[key]:g}" for key in ("rate", "positional_rate")]] for row in listed]
+    return ["", "rate ×", "positional rate ×"], cells
+
+
+def edges(record: StudyRecord) -> list[str]:
+    """The rows whose best rate may lie beyond what was tried."""
+    if not record.edges:
+        return []
+    return [
+        f"Still on the edge of its grid when the search ended, so that more may be possible: {', '.join(record.edges)}."
+    ]
+
+
+def _choice(facts: dict[str, Any]) -> str:
+    if facts["tested_on"] == UNSEEN:
+        return f"The best step is chosen by {facts['chooses']} on validation data alone, and tested once."
+    return f"The best step is chosen by {facts['chooses']} on {facts['tested_on']}, as published."
+
+
+def _codes(record: StudyRecord) -> list[str]:
+    """Runs of one row that different versions of the code computed."""
+    mixed = [row.name for row in record.rows if len(set(row.codes)) > 1]
+    return [f"Runs of these rows come from different versions of the code: {', '.join(mixed)}."] if mixed else []
 
 
 def _model(model: dict[str, Any], facts: dict[str, Any]) -> str:

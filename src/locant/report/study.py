@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from locant.report import controls
+from locant.report import controls, protocol
 from locant.report.claims import answers
 from locant.report.details import Table, details, learning, published
 from locant.results.record import RowRecord, StudyRecord
@@ -86,12 +87,12 @@ def conclusion(record: StudyRecord) -> str:
     knows = record.facts.get("oracles", ())  # rows that know the answer are no methods
     plain = [name for name in record.study.get("baselines", ()) if name not in knows]
     ranking = replace(ranking, rows=[row for row in ranking.rows if row.name not in knows])
-    said = verdict(ranking, tuple(record.study["controls"]), tuple(plain))
-    spreads = [pair.half_width for pair in ranking.differences.values()]
+    said = verdict(ranking, tuple(record.controls), tuple(plain))
+    rivals = [row for row in ranking.rows if row.name not in (*record.controls, *plain)]
+    spreads = [np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in combinations(rivals, 2)]
     if ranking.seeds >= ENOUGH and spreads:
-        first, second = (np.array(row.scores) for row in (ranking.rows[0], ranking.rows[-1]))
-        seen = detectable(float((first - second).std(ddof=1)), ranking.seeds)
-        said += f" Differences below {seen:.2g} could not be seen with {ranking.seeds} seeds."
+        seen = detectable(float(np.median(spreads)), ranking.seeds)
+        said += f" Differences between encodings below {seen:.2g} could hardly be seen with {ranking.seeds} seeds."
     return said
 
 
@@ -100,7 +101,7 @@ def heading(record: StudyRecord) -> list[str]:
     better = "higher" if facts["higher_is_better"] else "lower"
     return [
         record.study["title"],
-        f"{facts['metric']} on unseen data, {better} is better; chance {facts['chance']:g}"
+        f"{facts['metric']} on {facts['tested_on']}, {better} is better; chance {facts['chance']:g}"
         + "".join(f"; {sight} at most {value:.3g}" for sight, value in facts["ceilings"].items()),
     ]
 
@@ -131,7 +132,7 @@ class Section(NamedTuple):
 
 
 def sections(record: StudyRecord) -> list[Section]:
-    """Everything after the first table: controls, details, learning, published values, claims, plain words."""
+    """Everything after the first table: controls, details, learning, published values, claims, words, protocol."""
     study = record.study
     found = [
         Section("What the controls show", controls.told(record)),
@@ -141,6 +142,8 @@ def sections(record: StudyRecord) -> list[Section]:
         Section("Published and measured", [], published(record)),
         Section("Published claims", [], _claims(record)),
         Section("In plain words", _words(study.get("words") or {})),
+        Section("How it was done", protocol.told(record)),
+        Section("What the search chose", protocol.edges(record), protocol.chosen(record)),
     ]
     return [part for part in found if part.lines or part.table]
 

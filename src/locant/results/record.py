@@ -9,6 +9,7 @@ import numpy as np
 
 from locant.errors import did_you_mean
 from locant.results.store import Store
+from locant.tasks import UNSEEN
 
 
 @dataclass
@@ -24,6 +25,7 @@ class RowRecord:
     costs: dict[str, list[float]] = field(default_factory=dict)  # likewise
     notes: list[dict[str, Any]] = field(default_factory=list)  # likewise: what pictures are made from
     digests: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)  # of the code that computed them
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -45,6 +47,13 @@ class StudyRecord:
     command: str
     rows: list[RowRecord]
     finished: float = 0.0  # seconds since 1970
+    edges: list[str] = field(default_factory=list)  # rows whose search ended on the edge of its grid
+
+    @property
+    def controls(self) -> list[str]:
+        """The rows that only show what is not positional."""
+        own = [row["name"] for row in self.study["encodings"] if row["control"]]
+        return list(dict.fromkeys([*self.study["controls"], *own]))
 
     @property
     def complete(self) -> dict[str, np.ndarray]:
@@ -74,6 +83,7 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
             row.failures.append("missing from the store")
             continue
         row.digests.append(digest)
+        row.codes.append(code)
         if run.status != "done":
             row.failures.append(f"seed {run.config['seed']}: {run.error}")
             continue
@@ -84,5 +94,7 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
             row.metrics.setdefault(metric, []).append(value)
         for part, value in run.cost.items():
             row.costs.setdefault(part, []).append(value)
-    told = (entry["id"], entry["study"], entry["choices"]["facts"], entry["command"])
-    return StudyRecord(*told, list(rows.values()), entry["finished"])
+    choices = entry["choices"]
+    facts = {"tested_on": UNSEEN, **choices["facts"]}
+    told = (entry["id"], entry["study"], facts, entry["command"], list(rows.values()), entry["finished"])
+    return StudyRecord(*told, edges=choices.get("edges", []))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from locant.statistics.paired import seeds_needed
@@ -31,9 +33,9 @@ def verdict(
     if not rivals:
         return "There is nothing to compare: no encoding has all its runs."
     best = [row for row in rivals if _tied(row, rivals[0])]
-    sentences = [_against_controls(ranking, best[0], controls), _best(ranking, best), _next(ranking, rivals, best)]
-    if len(best) > 1:
-        sentences.append(_what_it_takes(ranking, best))
+    sentences = [_against_controls(ranking, best[0], controls)]
+    if not sentences[0]:
+        sentences = [_best(ranking, best), _next(ranking, rivals, best), _what_it_takes(ranking, best)]
     sentences.append(_against_baselines(ranking, best[0], baselines))
     if ranking.seeds < ENOUGH:
         sentences.append(f"With {ranking.seeds} seeds this is a hint; a claim needs {ENOUGH}.")
@@ -76,13 +78,19 @@ def _against_baselines(ranking: Ranking, best: Row, baselines: tuple[str, ...]) 
 
 
 def _best(ranking: Ranking, best: list[Row]) -> str:
-    if len(best) == 1:
-        return f"{best[0].name} is best ({short(best[0].mean)})."
-    _, p = ranking.apart(best[0].name, best[1].name)
-    if len(best) == 2:
-        return f"{best[0].name} and {best[1].name} are best and cannot be told apart (p = {short(p)})."
-    ps = [ranking.apart(best[0].name, other.name)[1] for other in best[1:]]
-    return f"{_listed(best)} are best and cannot be told apart (p ≥ {short(min(ps))})."
+    """The first, and all that cannot be told from it; they are one group only when no two of them can be told apart."""
+    first, *others = best
+    if not others:
+        return f"{first.name} is best ({short(first.mean)})."
+    if all(_tied(a, b) for a, b in combinations(best, 2)):
+        ps = [ranking.apart(a.name, b.name)[1] for a, b in combinations(best, 2)]
+        least = f"p = {short(ps[0])}" if len(ps) == 1 else f"p ≥ {short(min(ps))}"
+        return f"{_listed(best)} are best and cannot be told apart ({least})."
+    ps = [ranking.apart(first.name, other.name)[1] for other in others]
+    return (
+        f"{first.name} comes first ({short(first.mean)}) and cannot be told from {_listed(others)} "
+        f"(p ≥ {short(min(ps))}), though some of these can be told from each other."
+    )
 
 
 def _next(ranking: Ranking, rivals: list[Row], best: list[Row]) -> str:
@@ -104,6 +112,8 @@ def _next(ranking: Ranking, rivals: list[Row], best: list[Row]) -> str:
 
 
 def _what_it_takes(ranking: Ranking, best: list[Row]) -> str:
+    if len(best) == 1:
+        return ""
     first, second = best[0], best[1]
     gaps = np.array(first.scores) - np.array(second.scores)
     if not gaps.any():

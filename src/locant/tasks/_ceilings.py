@@ -2,7 +2,8 @@
 
 Every way to place them is enumerated. A model that cannot tell two placements apart must give both the same answer, so
 the best it can do is the likeliest class of each group. Distractors carry no information and are left out. A real
-relative model also sees the edges of a row, and may therefore do better than "by distances alone".
+relative model also sees the ends of a row (how many tokens lie on either side), and may therefore do better than what
+is possible with the "ends unseen".
 """
 
 from __future__ import annotations
@@ -48,9 +49,11 @@ def ceilings(placements: Iterable[Placement], length: int) -> dict[str, float]:
     """
     views: dict[str, Callable[[Marks], Hashable]] = {
         "without positions": lambda marks: tuple(token for token, _ in marks),
-        "by distances alone": _moved_to_the_start,
+        "by distances, ends unseen": _moved_to_the_start,
         "blind to direction": lambda marks: min(marks, tuple(sorted((t, length - 1 - place) for t, place in marks))),
-        "by T5 buckets": lambda marks: tuple(sorted((a, b, bucket(q - p)) for a, p in marks for b, q in marks)),
+        "by T5 buckets, ends unseen": lambda marks: tuple(
+            sorted((a, b, bucket(q - p)) for a, p in marks for b, q in marks)
+        ),
     }
     listed = list(placements)
     return {name: round(_best(listed, view), 9) for name, view in views.items()}

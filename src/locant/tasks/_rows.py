@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from locant.tasks import UNSEEN
 from locant.tasks._ceilings import Placement, ceilings
 from locant.tasks._linear import fit_and_score
 from locant.tasks.base import Batch, Predict, Scores, Tested, generator
@@ -29,6 +30,7 @@ class Rows:
     causal = False
     metric = "accuracy"
     higher_is_better = True
+    tested_on = UNSEEN
     chooses = "accuracy"
     chooses_higher = True
     threshold = 0.9

@@ -18,6 +18,7 @@ from torch import Tensor
 from locant.baselines import load, names
 from locant.errors import whole_number
 from locant.seeds import stable_seed
+from locant.tasks import UNSEEN
 from locant.tasks._judged import Judged, average_precision_of, judge
 from locant.tasks._series import FEATURES, inject, seasonal, windows
 from locant.tasks.base import Batch, Predict, Scores, Tested
@@ -51,6 +52,7 @@ class Anomaly:
     causal = False
     metric = "average precision"
     higher_is_better = True
+    tested_on = UNSEEN
     chooses = "average precision"
     chooses_higher = True
     threshold = 0.8

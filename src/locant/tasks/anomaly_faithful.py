@@ -58,6 +58,7 @@ class AnomalyFaithful:
     causal = False
     metric = "F1"
     higher_is_better = True
+    tested_on = "the test windows that chose the weights"
     chooses = "loss"
     chooses_higher = False
     chance = 0.05

@@ -47,6 +47,7 @@ class Task(Protocol):
     causal: bool
     metric: str  # the score that decides
     higher_is_better: bool
+    tested_on: str  # the data that decide: "unseen data", unless a published protocol has it otherwise
     chooses: str  # the score of validation that chooses the best step and the best rates
     chooses_higher: bool
     chance: float
@@ -83,8 +84,8 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
 
 def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
-    names = ("metric", "higher_is_better", "chooses", "chooses_higher", "chance", "threshold", "length", "oracles")
-    return {**{name: getattr(task, name) for name in names}, "ceilings": task.ceilings()}
+    names = ("metric", "higher_is_better", "tested_on", "chooses", "chooses_higher", "chance", "threshold")
+    return {**{name: getattr(task, name) for name in (*names, "length", "oracles")}, "ceilings": task.ceilings()}
 
 
 def task_names() -> list[str]:

@@ -45,6 +45,7 @@ class SlotsFaithful:
     causal = False
     metric = "accuracy"
     higher_is_better = True
+    tested_on = "the validation rows that chose the weights"
     chooses = "accuracy"
     chooses_higher = True
     chance = 1 / CLASSES

@@ -23,8 +23,10 @@ SHARED = (
     "model",
     "placing",
     "positions",
+    "samplers",
     "self_attention",
     "shapes",
+    "timestamps",
 )  # what every run uses
 
 
@@ -91,6 +93,11 @@ class RunConfig(Plain):
 
     def code(self) -> str:
         """A name for the code that would run them: a change in it makes old runs strangers."""
+        versions = [version(name) for name in ("torch", "numpy", "scipy")]
+        return _short("".join([*(_text(path, path.stat().st_mtime_ns) for path in self.files()), *versions]))
+
+    def files(self) -> list[Path]:
+        """The source that decides how the run ends."""
         files = [ROOT / "tasks" / f"{self.task.replace('-', '_')}.py", *sorted(ROOT.glob("tasks/_*.py"))]
         files += [ROOT / "tasks" / "base.py", ROOT / "seeds.py", *sorted(ROOT.glob("metrics/*.py"))]
         if self.baseline:
@@ -99,8 +106,7 @@ class RunConfig(Plain):
             files += [ROOT / f"{stem}.py" for stem in SHARED]
             files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
             files += [ROOT / "encodings" / "base.py", describe(self.encoding).path]
-        versions = [version(name) for name in ("torch", "numpy", "scipy")]
-        return _short("".join([*(_text(path, path.stat().st_mtime_ns) for path in files), *versions]))
+        return files
 
 
 @cache
