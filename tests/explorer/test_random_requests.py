@@ -59,6 +59,8 @@ def sensible(draw, name, field):
         return draw.choice(["{}", draw.choice(OPTIONS) % draw.choice(VALUES)])
     if name == "words":
         return " ".join(draw.choices(["the", "cat", "<b>", "ä"], k=draw.randint(2, 6)))
+    if name in ("study", "row"):
+        return {"study": "anomaly", "row": draw.choice(["rotary", "none"])}[name]
     if name == "dim":
         return draw.choice([4, 8, 12, 16])
     if "enum" in field:

@@ -93,8 +93,8 @@ def test_a_bad_request_is_answered_with_a_sentence(refused, values, words):
     ("path", "values", "words"),
     [
         ("worked", {"encoding": "rotary", "position": 100}, "from 0 to 99"),
-        ("shuffle", {"encoding": "rotary", "words": "one"}, "2 to 24 words"),
-        ("shuffle", {"encoding": "rotary", "words": "a " * 100}, "2 to 24 words"),
+        ("shuffle", {"encoding": "rotary", "words": "one"}, "2 to 16 words"),
+        ("shuffle", {"encoding": "rotary", "words": "a " * 100}, "2 to 16 words"),
         ("shuffle", {"encoding": "rotary", "words": "a b c", "order": "0,0,1"}, "every place from 0 to 2 once"),
         ("shuffle", {"encoding": "rotary", "words": "a b c", "order": "x"}, "every place"),
         ("source", {"encoding": "../../setup"}, "no encoding of this page"),

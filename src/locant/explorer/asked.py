@@ -14,7 +14,7 @@ from locant.shapes import Shape
 
 WIDEST, LONGEST, MANY_HEADS = 512, 512, 16
 LEARNED = 2_000_000  # numbers that an encoding may learn here
-WORDS, LETTERS = 24, 400  # of a sentence
+WORDS, LETTERS = 16, 400  # of a sentence
 LARGEST = {int: 4_096, float: 1e12}  # values of options
 VIEWS = ("heat", "waves", "wavelengths", "similarity", "product", "score", "bias")
 
@@ -100,10 +100,15 @@ class Attended(Named, Sentence):
     back: int = Field(1, ge=1, le=4, description="Trained to name the word that stands so many places back.")
 
 
-class OfRun(Asked):
+class OfStudy(Asked):
+    """A study of the store."""
+
+    study: str = Field(max_length=200, description="Its id.")
+
+
+class OfRun(OfStudy):
     """The attention that a run of a study kept."""
 
-    study: str = Field(max_length=200)
     row: str = Field(max_length=300)
     trained: bool = True
 

@@ -15,10 +15,15 @@ from fastapi.staticfiles import StaticFiles
 from locant.explorer import listing, refusals
 from locant.explorer.desk import Desk
 from locant.explorer.guard import Guard
-from locant.explorer.routes import encodings
+from locant.explorer.routes import attention, certificates, encodings, studies
 
 PAGE = Path(__file__).parent / "page"
-TABS = {"Encodings": encodings.router}
+TABS = {
+    "Encodings": encodings.router,
+    "Attention": attention.router,
+    "Certificates": certificates.router,
+    "Studies": studies.router,
+}
 
 
 def make_app(desk: Desk) -> FastAPI:

@@ -36,6 +36,15 @@ export function matrix(values, { title, down, across, ends, label, rows = null, 
   };
 }
 
+// Weights from 0 up; words or places along both sides.
+export function weights(values, { title, names = null }) {
+  const high = extent(values)[1] || 1;
+  const drawn = matrix(values, { title, down: "looks from", across: "looks at", ends: [0, high], label: "weight", rows: names, columns: names });
+  Object.assign(drawn.data[0], { zmin: 0, colorscale: scale(colours().sequential) });
+  drawn.layout.xaxis.tickangle = names ? -45 : 0;
+  return drawn;
+}
+
 // panels: { heading: [{ name, x, y, colour, dash }] }, one above the other over one axis; ends: of what is drawn upwards
 export function lines(panels, { title, across, down, ends, log = false, markers = false }) {
   const entries = Object.entries(panels);

@@ -58,11 +58,16 @@ export class Figure {
 
   numbers() {
     const { heads, rows } = this.drawn.table();
-    const text = [heads, ...rows].map((row) => row.map(quoted).join(",")).join("\n");
-    const link = el("a", { href: URL.createObjectURL(new Blob([`${text}\n`], { type: "text/csv" })), download: `${this.file()}.csv` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    saveCsv(this.file(), heads, rows);
   }
+}
+
+// Rows as a CSV file; text that a spreadsheet would run as a formula is kept as text.
+export function saveCsv(name, heads, rows) {
+  const text = [heads, ...rows].map((row) => row.map(quoted).join(",")).join("\n");
+  const link = el("a", { href: URL.createObjectURL(new Blob([`${text}\n`], { type: "text/csv" })), download: `${name}.csv` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 function quoted(value) {
