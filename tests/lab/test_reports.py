@@ -278,3 +278,19 @@ def test_packed_studies_keep_the_day_on_which_they_were_finished(tmp_path):
     path = tmp_path / "order.json.gz"
     pack(store, [which], path)
     assert read_record(unpack(path)).finished == read_record(store, which).finished
+
+
+def test_one_seed_gives_json_that_every_reader_takes(tmp_path):
+    finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + len(name) / 100}, seeds=1)
+    words = [LOCANT, "report", "order", "--store", tmp_path / "runs.sqlite", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    plain = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert plain["table"][0]["low"] is None
+    assert plain["table"][0]["accuracy"] > 0.5
+
+
+def test_claims_say_by_how_many_seeds_they_are_judged(tmp_path):
+    store, which = finished(tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=3)
+    assert "over 3 seeds: it must lie wholly on one side of what was claimed, and fewer than 6" in markdown(
+        read_record(store, which)
+    )

@@ -79,7 +79,7 @@ def report(
             as_html.write_text(html(records), encoding="utf-8")
     if as_json:
         plain = [_plain(record) for record in records]
-        print(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False))
+        print(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False, allow_nan=False))
     elif as_csv:
         print("\n".join(_csv(record) for record in records), end="")
     elif as_markdown:

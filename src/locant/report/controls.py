@@ -42,7 +42,9 @@ def _scrambled(record: StudyRecord) -> str:
         return (
             f"{said}: at most {max(share, 0.01):.0%} of the largest gain over none ({short(gain)}) is not positional."
         )
-    return f"{said}: not small against the largest gain over none ({short(gain)}); what share of it is positional is open."
+    return (
+        f"{said}: not small against the largest gain over none ({short(gain)}); what share of it is positional is open."
+    )
 
 
 def _against_ceiling(name: str, low: float, high: float, ceiling: float) -> str:

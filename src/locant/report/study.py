@@ -15,7 +15,7 @@ from locant.report.details import Table, details, learning, published
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm
 from locant.statistics.ranking import Ranking, rank
-from locant.statistics.verdict import ENOUGH, verdict
+from locant.statistics.verdict import ENOUGH, FEWEST, verdict
 
 NOTE = (
     "rows with a letter in common cannot be told apart (sign flips paired by seed, corrected over all pairs); "
@@ -36,12 +36,12 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
             {
                 "name": place.name,
                 metric: place.mean,
-                "low": place.low,
-                "high": place.high,
+                "low": _finite(place.low),
+                "high": _finite(place.high),
                 "ties": place.letters,
                 "against_none": apart[0].mean if apart else None,
-                "against_none_low": apart[0].low if apart else None,
-                "against_none_high": apart[0].high if apart else None,
+                "against_none_low": _finite(apart[0].low) if apart else None,
+                "against_none_high": _finite(apart[0].high) if apart else None,
                 "p": apart[1] if apart else None,
                 "p_holm": p_none.get(place.name),
                 **_cost(by_name[place.name]),
@@ -56,6 +56,11 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
         if row.failures:
             listed.append({**empty, "name": row.name, "seeds": len(row.scores(metric)), "failed": len(row.failures)})
     return listed
+
+
+def _finite(value: float) -> float | None:
+    """None for an interval without ends, which no table and no JSON can hold."""
+    return value if np.isfinite(value) else None
 
 
 def _against_none(ranking: Ranking | None) -> dict[str, float]:
@@ -140,12 +145,20 @@ def sections(record: StudyRecord) -> list[Section]:
         Section("How soon it was learnt", [], learning(record)),
         Section("Flaws of the published protocol, kept on purpose", list(study.get("flaws", []))),
         Section("Published and measured", [], published(record)),
-        Section("Published claims", [], _claims(record)),
+        Section("Published claims", _judged(record), _claims(record)),
         Section("In plain words", _words(study.get("words") or {})),
         Section("How it was done", protocol.told(record)),
         Section("What the search chose", protocol.edges(record), protocol.chosen(record)),
     ]
     return [part for part in found if part.lines or part.table]
+
+
+def _judged(record: StudyRecord) -> list[str]:
+    if not record.study.get("claims"):
+        return []
+    seeds = max((len(row.seeds) for row in record.rows), default=0)
+    few = f", and fewer than {FEWEST} seeds are a hint at most" if seeds < FEWEST else ""
+    return [f"Judged by a 95 % t interval over {seeds} seeds: it must lie wholly on one side of what was claimed{few}."]
 
 
 def _claims(record: StudyRecord) -> Table | None:
@@ -189,6 +202,6 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
-    if value is None or low is None or high is None:
+    if value is None:
         return ""
-    return f"{value:{form}}" + (f" ± {(high - low) / 2:.3f}" if np.isfinite(high - low) else "")
+    return f"{value:{form}}" + (f" ± {(high - low) / 2:.3f}" if low is not None and high is not None else "")
