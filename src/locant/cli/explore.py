@@ -65,7 +65,8 @@ def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) 
         soon.daemon = True
         soon.start()
     app = make_app(Desk(own, store))
-    uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False)).run(sockets=[door])
+    settings = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=1)
+    uvicorn.Server(settings).run(sockets=[door])
 
 
 def listening(port: int | None) -> socket.socket:

@@ -15,6 +15,7 @@ from locant.shapes import Shape
 WIDEST, LONGEST, MANY_HEADS = 512, 512, 16
 LEARNED = 2_000_000  # numbers that an encoding may learn here
 WORDS, LETTERS = 16, 400  # of a sentence
+UPLOAD, CELLS = 4_000_000, 200_000  # bytes of a dropped file, and values in it
 LARGEST = {int: 4_096, float: 1e12}  # values of options
 VIEWS = ("heat", "waves", "wavelengths", "similarity", "product", "score", "bias")
 

@@ -6,9 +6,11 @@ import asyncio
 import importlib
 import multiprocessing
 import signal
+import time
 from multiprocessing.pool import Pool
 from typing import Any
 
+POLL = 0.1  # seconds between two looks at the clock
 START = 120.0  # seconds that a process may take to import what it needs
 
 
@@ -44,13 +46,18 @@ class Lane:
         if self.pool is None:
             self.pool = multiprocessing.get_context("spawn").Pool(1, _begin)
             self.pool.apply_async(_ready).get(START)
-        try:
-            return self.pool.apply_async(_call, (work, given)).get(self.seconds)
-        except multiprocessing.TimeoutError:
-            self.end()
-            raise TooLong(
-                f"this took longer than {self.seconds:g} s and was ended. Choose a smaller size, or fewer values."
-            ) from None
+        pool, last = self.pool, time.monotonic() + self.seconds
+        doing = pool.apply_async(_call, (work, given))
+        while not doing.ready():
+            doing.wait(POLL)
+            if self.pool is not pool:
+                raise TooLong("the explorer is being ended.")
+            if time.monotonic() > last and not doing.ready():
+                self.end()
+                raise TooLong(
+                    f"this took longer than {self.seconds:g} s and was ended. Choose a smaller size, or fewer values."
+                )
+        return doing.get()
 
     def end(self) -> None:
         """End the process; the next piece of work starts another."""

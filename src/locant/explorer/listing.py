@@ -27,6 +27,7 @@ def start(own: Sequence[str], tabs: Sequence[str], store: Path) -> dict[str, Any
             "heads": asked.MANY_HEADS,
             "words": asked.WORDS,
             "option": asked.LARGEST[int],
+            "upload": asked.UPLOAD,
         },
         "themes": {name: asdict(theme) for name, theme in THEMES.items()},
         "store": str(store),

@@ -8,8 +8,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from locant.explorer.lanes import TooLong, TooMany
+from locant.explorer.upload import TooLarge
 
-STATUS: dict[type[Exception], int] = {ValueError: 400, TooLong: 408, TooMany: 429}
+STATUS: dict[type[Exception], int] = {ValueError: 400, TooLong: 408, TooMany: 429, TooLarge: 413}
 
 
 def add(app: FastAPI) -> None:

@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from locant.explorer import listing, refusals
 from locant.explorer.desk import Desk
 from locant.explorer.guard import Guard
-from locant.explorer.routes import attention, certificates, encodings, studies
+from locant.explorer.routes import attention, certificates, detect, encodings, studies
 
 PAGE = Path(__file__).parent / "page"
 TABS = {
@@ -23,6 +23,7 @@ TABS = {
     "Attention": attention.router,
     "Certificates": certificates.router,
     "Studies": studies.router,
+    "Detect": detect.router,
 }
 
 
