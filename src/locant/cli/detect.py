@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,7 +87,7 @@ def detect(
     whole_number("detect", "--learn", learn, least=100)
     for place in (folder, save):
         if place is not None:
-            _make_room(place)
+            _check_place(place)
     console = Console(stderr=as_json or file == PIPE, width=None if sys.stdout.isatty() else 120)
     if file == PIPE:
         from locant.cli.piped import judge_pipe
@@ -180,12 +181,10 @@ def progress() -> Iterator[Tell]:
         yield lambda what, share: bar.update(task, description=what, completed=share)
 
 
-def _make_room(folder: Path) -> None:
-    """A folder that cannot be written is told before anything runs."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".locant"
-        probe.touch()
-        probe.unlink()
-    except OSError as problem:
-        raise ValueError(f"{folder} cannot be written: {problem.strerror or problem}. Choose another place.") from None
+def _check_place(folder: Path) -> None:
+    """A folder that cannot be written is told before anything runs, and none is made for nothing."""
+    above = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not above.is_dir():
+        raise ValueError(f"{folder} cannot be written: {above} is a file. Choose another place.")
+    if not os.access(above, os.W_OK):
+        raise ValueError(f"{folder} cannot be written: {above} allows no writing. Choose another place.")

@@ -90,7 +90,7 @@ def headline(found: Detection) -> str:
     rows = events_table(found.events)
     top = max(rows, key=lambda row: row["score"])
     where = f"{top['columns'].split(', ')[0]} = {top['value']:.4g}, expected {top['expected']:.4g}"
-    strongest = f"at {top['start']}: {where}"
+    strongest = f"at {str(top['peak']).replace('T', ' ')}: {where}"
     return f"{count} event{'s' * (count > 1)} in {file}; {'the strongest ' * (count > 1)}{strongest}"
 
 

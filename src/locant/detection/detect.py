@@ -10,7 +10,7 @@ from locant.detection.calibration import Calibration
 from locant.detection.candidates import Candidate, candidates
 from locant.detection.clock import Clock
 from locant.detection.detection import Chosen, Detection
-from locant.detection.detector import Detector
+from locant.detection.detector import SEEN, Detector
 from locant.detection.method import Stretch
 from locant.detection.reasons import reasons
 from locant.detection.scoring import judge
@@ -23,7 +23,7 @@ from locant.detection.units import Units
 from locant.series import Series
 
 LEAST = 100  # rows to learn from
-RECENT = 250  # rows, and those of a window, that a detector keeps for a stream
+REHEARSED = 100  # rows, after those that a row is judged by, that a detector keeps for a stream
 IRREGULAR = 0.02  # from this share of irregular gaps on, true times are positions
 DEFAULT = Settings()
 Tell = Callable[[str, float], None]  # what is being done, and the share of it that is done
@@ -65,7 +65,7 @@ def detect(
         why = reasons(outcome.trials, settings, season, best, source)
         chosen = Chosen(best.method, best.encoding, season, width, bool(best.settings.get("real")), why)
         calibration = Calibration.of(away, width, settings.threshold)
-        last = Stretch(clean, at[:rows]).part(max(0, rows - method.least - RECENT), rows)
+        last = Stretch(clean, at[:rows]).part(max(0, rows - max(method.least, SEEN) - REHEARSED), rows)
         detector = Detector(source.names, best, method, units, clock, calibration, chosen, outcome.trials, last)
         if train is not None:
             return detector.detect(series)

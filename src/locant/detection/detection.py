@@ -25,6 +25,7 @@ class Event:
     expected: float  # what should have stood there
     start_time: Any = None  # datetime64[ns] or float, None without times
     end_time: Any = None  # of its last row
+    peak_time: Any = None
 
 
 @dataclass(frozen=True)

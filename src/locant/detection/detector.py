@@ -16,6 +16,8 @@ from locant.detection.threads import one_thread
 from locant.detection.units import Units
 from locant.series import Series
 
+SEEN = 128  # rows, at least, that a row of a stream is judged by
+
 
 @dataclass(frozen=True, eq=False)
 class Detector:

@@ -12,6 +12,7 @@ from locant.metrics.events import events
 from locant.series import Series
 
 NAMED = 3  # columns that an event names at most
+NEAR = 0.25  # of the largest deviation: smaller ones beside it are its echo
 BLAME = 0.5  # a column is at fault when it has at least this part of the worst one's score
 
 
@@ -44,14 +45,15 @@ def _event(
     series: Series, expected: Floats, by_column: Floats, away: Floats, odd: float, run: tuple[int, int]
 ) -> Event:
     rows = slice(*run)
-    where = run[0] + np.flatnonzero(away[rows].max(1) > odd)
+    worst_there = away[rows].max(1)
+    where = run[0] + np.flatnonzero(worst_there > max(odd, NEAR * worst_there.max()))
     start, stop = (int(where[0]), int(where[-1]) + 1) if len(where) else run
     peak, worst = divmod(int(away[start:stop].argmax()), away.shape[1])
     peak += start
     most = by_column[rows].max(0)
     most[worst] = max(most[worst], most.max())  # the column of the largest deviation comes first
     order = sorted(np.flatnonzero(most >= BLAME * most.max()), key=lambda column: (-most[column], column != worst))
-    times = (None, None) if series.times is None else (series.times[start], series.times[stop - 1])
+    times = [] if series.times is None else [series.times[row] for row in (start, stop - 1, peak)]
     return Event(
         start,
         stop,

@@ -1,7 +1,4 @@
-"""The plain methods behind the same door as the model: waves, the main patterns of windows, the most similar window.
-
-What must not be believed is replaced by what was expected without that knowledge, and the method is asked again.
-"""
+"""The plain methods behind the same door as the model: the main patterns of windows, the most similar window, waves."""
 
 from __future__ import annotations
 
@@ -11,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from locant.baselines import harmonic, nearest_window, sub_pca
+from locant.baselines import harmonic, nearest_window
+from locant.baselines._windows import cut, overlaid
 from locant.detection.method import Flags, Floats, Stretch
 
 MOST = 10_000  # rows that are kept to compare with, the last ones
@@ -19,19 +17,8 @@ BLOCK = 4_096  # rows that waves are fitted to at a time: their sizes and phases
 FOLDS = 4  # a series that is also what was learnt from is judged in parts, each without itself
 
 
-class _Kept:
-    """What was learnt is the clean stretch itself."""
-
-    clean: Stretch
-
-    def fit(self, clean: Stretch) -> None:
-        self.clean = clean.part(max(0, len(clean.values) - MOST), len(clean.values))
-
-    def state(self) -> dict[str, Tensor]:
-        return {"values": torch.from_numpy(self.clean.values), "at": torch.from_numpy(self.clean.at)}
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        self.clean = Stretch(state["values"].numpy(), state["at"].numpy())
+class _Twice:
+    """What must not be believed is replaced by what was expected at first."""
 
     def expect(self, series: Stretch, hidden: Flags) -> Floats:
         first = self._expect(series)
@@ -43,36 +30,72 @@ class _Kept:
         raise NotImplementedError
 
 
-class SubPca(_Kept):
-    """The main patterns of windows; see baselines/sub_pca.py."""
+class SubPca(_Twice):
+    """The main patterns of windows, as in baselines/sub_pca.py, but learnt once."""
 
     def __init__(self, window: int, components: int = 6) -> None:
-        self.window, self.components, self.least = window, components, window + components
+        self.window, self.components, self.least = window, components, 2 * window + components
+
+    def fit(self, clean: Stretch) -> None:
+        seen = cut(clean.values[-MOST:], self.window).reshape(-1, clean.values.shape[1] * self.window)  # (N, F·window)
+        self.mean = seen.mean(0)
+        turned = np.linalg.eigh((seen - self.mean).T @ (seen - self.mean))[1]
+        self.patterns = turned[:, ::-1][:, : self.components].T.copy()  # (components, F·window)
 
     def _expect(self, series: Stretch) -> Floats:
-        before = series.values[: self.window - 1][::-1]  # mirrored: the first points need windows too
-        whole = np.concatenate([self.clean.values, before])
-        return sub_pca.fit(whole, series.values, window=self.window, components=self.components)
+        first = self.window - 1  # rows without a window that ends with them: they are judged from the other side
+        lead, rest = series.values[:first], series.values[first:]
+        begin = overlaid(
+            rest[:first][::-1], lead[::-1], self.window, lambda rows: self._rebuilt(rows[..., ::-1])[..., ::-1]
+        )
+        return np.concatenate([begin[::-1], overlaid(lead, rest, self.window, self._rebuilt)])
+
+    def _rebuilt(self, windows: Floats) -> Floats:
+        apart = windows.reshape(len(windows), -1) - self.mean
+        return (self.mean + apart @ self.patterns.T @ self.patterns).reshape(windows.shape)
+
+    def state(self) -> dict[str, Tensor]:
+        return {"mean": torch.from_numpy(self.mean), "patterns": torch.from_numpy(self.patterns)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        self.mean, self.patterns = state["mean"].numpy(), state["patterns"].numpy()
 
 
-class NearestWindow(_Kept):
+class NearestWindow(_Twice):
     """The most similar window; see baselines/nearest_window.py."""
 
     def __init__(self, window: int) -> None:
         self.window, self.least = window, 4 * window
 
+    def fit(self, clean: Stretch) -> None:
+        self.clean = clean.part(max(0, len(clean.values) - MOST), len(clean.values))
+
     def _expect(self, series: Stretch) -> Floats:
-        edges = np.linspace(0, len(series.values), FOLDS + 1).astype(int)
-        return np.concatenate([self._fold(series, a, b) for a, b in pairwise(edges)])
+        first = self.window - 1  # as above
+        edges = np.linspace(first, len(series.values), FOLDS + 1).astype(int)
+        later = [self._fold(series, start, stop) for start, stop in pairwise(edges)]
+        begin = self._nearest(self._others(series.at[:first])[::-1], series.values[: 2 * first][::-1])
+        return np.concatenate([begin[::-1], *later])
 
     def _fold(self, series: Stretch, start: int, stop: int) -> Floats:
         """Rows start..stop−1, compared with all that was learnt but themselves."""
-        clean, at = self.clean, series.at[start:stop]
-        other = (clean.at < at[0] - self.window) | (clean.at > at[-1] + self.window)
-        lead = clean.values[other] if other.sum() >= 2 * self.window else clean.values
-        before = series.values[max(0, start - self.window + 1) : start]
-        before = np.concatenate([series.values[start : start + self.window - 1 - len(before)][::-1], before])
-        return nearest_window.fit(np.concatenate([lead, before]), series.values[start:stop], window=self.window)
+        return self._nearest(self._others(series.at[start:stop]), series.values[start - self.window + 1 : stop])
+
+    def _nearest(self, lead: Floats, rows: Floats) -> Floats:
+        """What is expected of the rows after the first window, which only leads up to them."""
+        first = self.window - 1
+        return nearest_window.fit(np.concatenate([lead, rows[:first]]), rows[first:], window=self.window)
+
+    def _others(self, at: Floats) -> Floats:
+        """What was learnt, without the rows at these places and their neighbours."""
+        away = (self.clean.at < at[0] - self.window) | (self.clean.at > at[-1] + self.window)
+        return self.clean.values[away] if away.sum() >= 2 * self.window else self.clean.values
+
+    def state(self) -> dict[str, Tensor]:
+        return {"values": torch.from_numpy(self.clean.values), "at": torch.from_numpy(self.clean.at)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        self.clean = Stretch(state["values"].numpy(), state["at"].numpy())
 
 
 class Harmonic:

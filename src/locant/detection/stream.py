@@ -12,12 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from locant.detection.detector import Detector
+from locant.detection.detector import SEEN, Detector
 from locant.detection.method import Floats, Stretch
 from locant.detection.scoring import usual
 from locant.detection.smoothing import bell
-
-REHEARSED = 200  # clean rows that are judged first
 
 
 class Scored(NamedTuple):
@@ -29,16 +27,11 @@ class Scored(NamedTuple):
     away: Floats
 
 
-def context(detector: Detector) -> int:
-    """Rows that a row is judged by."""
-    return max(detector.method.least, 32)
-
-
 class Stream:
     """Judges row after row."""
 
     def __init__(self, detector: Detector) -> None:
-        self.detector, rows = detector, context(detector)
+        self.detector, rows = detector, max(detector.method.least, SEEN)
         recent, begin = detector.recent, min(rows, len(detector.recent.values))
         seen = detector.units.seen(recent.values)
         self.values = deque(seen[:begin], maxlen=rows)

@@ -46,6 +46,7 @@ def events_table(events: tuple[Event, ...]) -> list[dict[str, Any]]:
             "score": round(event.score, 4),
             "columns": ", ".join(event.columns),
             "peak_row": event.peak,
+            "peak": _moment(event.peak_time, event.peak),
             "value": event.value,
             "expected": event.expected,
         }
@@ -89,7 +90,19 @@ def write_tables(
     return written
 
 
-COLUMNS = ("event", "start", "end", "first_row", "last_row", "score", "columns", "peak_row", "value", "expected")
+COLUMNS = (
+    "event",
+    "start",
+    "end",
+    "first_row",
+    "last_row",
+    "score",
+    "columns",
+    "peak_row",
+    "peak",
+    "value",
+    "expected",
+)
 
 
 def _moment(time: Any, row: int) -> Any:

@@ -1,4 +1,4 @@
-"""One thread for torch: small models gain nothing from a second one, and stall for seconds when its core is busy."""
+"""One thread for torch and numpy: small models gain little from a second one, and stall when its core is busy."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from threadpoolctl import threadpool_limits
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within, torch uses one thread."""
+    """Within, torch and numpy's linear algebra use one thread."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1):
+            yield
     finally:
         torch.set_num_threads(before)

@@ -1,0 +1,105 @@
+"""locant detect by default, sub-PCA at the same smoothing, and random scores, on the labelled series of NAB's layout.
+
+python benchmarks/detect.py --nab FOLDER [--half reported] [--results FILE]      (or LOCANT_NAB)
+
+The settings of `detect` were chosen on one half of the series, told by a hash of their names; what counts is the other
+half, `reported`. With --results every series is kept as a line of JSON, and a second call goes on where the first ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from _timing import table
+
+from locant.baselines import load
+from locant.detection import detect
+from locant.detection.against import vus
+from locant.detection.beside import random_scores
+from locant.detection.smoothing import smooth
+from locant.series import Series, read_series
+from locant.statistics.paired import compare
+
+OWN, PLAIN = "locant detect", "sub-PCA"
+
+
+def halves(names: list[str]) -> dict[str, list[str]]:
+    """The names in two halves, by their digests."""
+    ranked = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    middle = len(ranked) // 2
+    return {"settings": sorted(ranked[:middle]), "reported": sorted(ranked[middle:])}
+
+
+def scored(series: Series) -> dict[str, object]:
+    """VUS-PR of everyone on one series."""
+    began = time.process_time()
+    found = detect(series)
+    seconds = time.process_time() - began
+    labels, width = series.labels, found.chosen.smooth
+    assert labels is not None
+    values = (series.values - series.values.mean(0)) / series.values.std(0)
+    rough = load("sub_pca").score(values, values)[:, None]
+    scores = {
+        OWN: found.scores,
+        PLAIN: smooth(rough, width)[:, 0],
+        "sub-PCA, not smoothed": rough[:, 0],
+        "random": random_scores(len(values), width),
+        "random, not smoothed": random_scores(len(values), 0),
+    }
+    told = {name: vus(labels, score) for name, score in scores.items()}
+    return {"scores": told, "method": found.chosen.method, "seconds": seconds, "rows": len(values)}
+
+
+def report(done: dict[str, dict[str, object]], half: str) -> None:
+    scores = {
+        name: np.array([one["scores"][name] for one in done.values()]) for name in next(iter(done.values()))["scores"]
+    }
+    rows = []
+    for name, values in scores.items():
+        apart = compare(scores[OWN], values)
+        beside = "" if name == OWN else f"{apart.mean:+.3f} [{apart.low:+.3f}, {apart.high:+.3f}], p = {apart.p:.3f}"
+        rows.append([name, f"{values.mean():.3f}", beside])
+    table(f"Mean VUS-PR over {len(done)} series ({half})", ["", "mean", f"{OWN} minus this"], rows)
+    methods = [str(one["method"]) for one in done.values()]
+    print("chosen:", ", ".join(f"{name} {methods.count(name)}" for name in sorted(set(methods))))
+    print(f"CPU seconds a series: {np.median([one['seconds'] for one in done.values()]):.0f} (median)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--nab", default=os.environ.get("LOCANT_NAB"), help="folder with FOLDER/SERIES.csv and windows.json"
+    )
+    parser.add_argument("--half", choices=("settings", "reported"), default="reported")
+    parser.add_argument("--results", type=Path, help="a file to keep results in and to go on from")
+    asked = parser.parse_args()
+    if not asked.nab:
+        parser.error("name the folder: --nab FOLDER, or set LOCANT_NAB")
+    folder = Path(asked.nab)
+    names = halves([path.relative_to(folder).as_posix() for path in folder.glob("*/*.csv")])[asked.half]
+    kept = asked.results.read_text().splitlines() if asked.results and asked.results.exists() else []
+    done = {one["name"]: one for one in map(json.loads, kept) if one["name"] in names}
+    for name in names:
+        if name in done:
+            continue
+        done[name] = {"name": name, **scored(read_series(folder / name, windows=folder / "windows.json"))}
+        print(
+            name,
+            done[name]["method"],
+            {key: round(value, 3) for key, value in done[name]["scores"].items()},
+            flush=True,
+        )
+        if asked.results:
+            with asked.results.open("a") as file:
+                file.write(json.dumps(done[name]) + "\n")
+    report(done, asked.half)
+
+
+if __name__ == "__main__":
+    main()
