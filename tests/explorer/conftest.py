@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from locant.explorer.desk import Desk
 from locant.explorer.server import make_app
+from locant.results.existing import at_hand
 
 ROOT = Path(__file__).parents[2]
 MINE = f"{ROOT / 'examples' / 'mine.py'}:Mine"
@@ -17,9 +18,16 @@ HERE = "http://localhost:8765"
 
 
 @pytest.fixture(scope="session")
-def client():
+def store():
+    """The studies that come with the repository."""
+    with at_hand(PACKED) as path:
+        yield path
+
+
+@pytest.fixture(scope="session")
+def client(store):
     """Asks a running explorer that knows one encoding of the user's own."""
-    with TestClient(make_app(Desk([MINE], PACKED)), base_url=HERE, raise_server_exceptions=False) as client:
+    with TestClient(make_app(Desk([MINE], store)), base_url=HERE, raise_server_exceptions=False) as client:
         yield client
 
 

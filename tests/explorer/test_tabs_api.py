@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 import pytest
-from conftest import PACKED
 
 from locant.explorer import stored
 from locant.results.progress import in_flight, unfinished
@@ -42,9 +41,9 @@ def test_a_study_shows_its_window_before_and_after_training(ask):
     assert np.max(after["weights"]) > 2 * np.max(before["weights"])
 
 
-def test_a_study_says_what_its_report_says(ask):
+def test_a_study_says_what_its_report_says(ask, store):
     got = ask("study", study="anomaly")
-    record = read_record(stored.opened(PACKED), "anomaly")
+    record = read_record(Store(store), "anomaly")
     from locant.report import study as told
 
     assert got["verdict"] == told.conclusion(record)

@@ -47,7 +47,10 @@ def explore(
     own = list(dict.fromkeys(encodings or []))
     for name in own:
         describe(name)  # a wrong name is told before anything starts
-    serve(own, store, port, open_browser=not no_open)
+    from locant.results.existing import at_hand
+
+    with at_hand(store) as runs:
+        serve(own, runs, port, open_browser=not no_open)
 
 
 def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) -> None:
@@ -76,6 +79,7 @@ def listening(port: int | None) -> socket.socket:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind(("127.0.0.1", wanted))
+            door.listen()  # whoever comes before the server is up waits
         except OSError as problem:
             door.close()
             why = problem.strerror

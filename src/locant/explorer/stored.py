@@ -22,21 +22,11 @@ from locant.statistics.paired import interval
 from locant.tasks.base import make_task
 
 
-def opened(path: Path) -> Store:
-    """The store; one that is packed is unpacked once."""
-    return _unpacked(path, path.stat().st_mtime_ns) if path.is_file() and path.suffix == ".gz" else existing(path)
-
-
-@lru_cache(maxsize=1)
-def _unpacked(path: Path, _changed: int) -> Store:
-    return existing(path)
-
-
 def studies(path: Path) -> bytes:
     """Every study that is kept, newest first; and what is being computed."""
     if not path.is_file():
         return answer({"studies": [], "unfinished": [], "in_flight": 0})
-    store = opened(path)
+    store = existing(path)
     kept = [
         {"id": one["id"], "title": one["study"]["title"], "finished": one["finished"], "runs": len(one["runs"])}
         for one in store.studies()
@@ -68,7 +58,7 @@ def study(path: Path, asked: str) -> bytes:
 
 def kept(path: Path, asked: str) -> tuple[Path, str, float]:
     """A study's place, its id, and when it was finished: while these stay, so do its numbers."""
-    store = opened(path)
+    store = existing(path)
     named = [one for one in store.studies() if asked in (one["id"], one["name"])]
     if not named:
         raise ValueError(f"no study {asked[:100]!r} is kept in {path}. Choose one of the list.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from locant.results.pack import unpack
@@ -15,3 +18,16 @@ def existing(path: Path) -> Store:
             f"there is no store {path}. Run a study first (locant compare order --quick), or give --store."
         )
     return unpack(path) if path.suffix == ".gz" else Store(path)
+
+
+@contextmanager
+def at_hand(path: Path) -> Iterator[Path]:
+    """The SQLite file behind a path, there or not: itself, or what a packed one holds, for the time being."""
+    if path.suffix != ".gz":
+        yield path
+        return
+    store = existing(path)
+    try:
+        yield store.path
+    finally:
+        shutil.rmtree(store.path.parent, ignore_errors=True)

@@ -55,7 +55,8 @@ export function lines(panels, { title, across, down, ends, log = false, markers 
   entries.forEach(([heading], at) => {
     const name = at ? `yaxis${at + 1}` : "yaxis";
     const share = 1 / entries.length;
-    const domain = [1 - (at + 1) * share + (several ? 0.035 : 0), 1 - at * share - (several ? 0.035 : 0)];
+    const gap = several ? (innerWidth < 640 ? 0.07 : 0.035) : 0; // for the names of the lines
+    const domain = [1 - (at + 1) * share + gap, 1 - at * share - gap];
     axes[name] = axis(heading || down, { ...upright, domain });
   });
   const every = entries.flatMap(([heading, list], at) => list.map((line) => ({ ...line, heading, at })));

@@ -38,21 +38,35 @@ export function safe(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
+// Words of a title in lines that fit; text must be safe already.
+function wrapped(text) {
+  const room = innerWidth < 640 ? 38 : 90;
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length > room && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join("<br>");
+}
+
 export function axis(title, more = {}) {
   const { grid, muted } = colours();
-  return { title: { text: title, standoff: 8 }, gridcolor: grid, zerolinecolor: grid, linecolor: muted, automargin: true, ...more };
+  return { title: { text: wrapped(title), standoff: 8 }, gridcolor: grid, zerolinecolor: grid, linecolor: muted, automargin: true, ...more };
 }
 
 export function layout(title, more = {}) {
   const { paper, ink } = colours();
+  const told = wrapped(safe(title));
+  const margin = { l: 58, r: 16, t: 40, b: 52, ...more.margin };
   return {
-    title: { text: safe(title), font: { size: 14 }, x: 0.01, xanchor: "left", y: 0.985, yanchor: "top", automargin: false },
+    ...more,
+    title: { text: told, font: { size: 14 }, x: 0.01, xanchor: "left", y: 0.985, yanchor: "top", automargin: false },
     paper_bgcolor: paper,
     plot_bgcolor: paper,
     font: { family: "system-ui, sans-serif", size: 12, color: ink },
-    margin: { l: 58, r: 16, t: 40, b: 52 },
+    margin: { ...margin, t: margin.t + 18 * (told.split("<br>").length - 1) },
     hoverlabel: { font: { family: "system-ui, sans-serif" } },
     dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-    ...more,
   };
 }
