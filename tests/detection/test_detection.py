@@ -157,3 +157,10 @@ def test_missing_values_of_a_stream_are_no_alarm(every):
     stream = Stream(every["sub-pca"].detector)
     scored = stream.push(np.array([np.nan, np.nan]), 480.0)
     assert scored.away.tolist() == [0.0, 0.0]
+
+
+def test_after_a_gap_a_stream_gathers_rows_before_it_judges(every):
+    stream, least = Stream(every["sub-pca"].detector), every["sub-pca"].detector.method.least
+    scored = [stream.push(row, 9000.5 + at) for at, row in enumerate(wave(least + 10, 2, seed=5))]
+    assert {one.score for one in scored[: least - 1]} == {0.0}
+    assert min(one.score for one in scored[least:]) > 0

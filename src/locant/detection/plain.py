@@ -104,7 +104,7 @@ class Harmonic:
     season  when it is known: its waves are the season and its parts
     """
 
-    least = 32
+    least = 64
 
     def __init__(self, columns: int, season: float | None = None, waves: int = 8) -> None:
         self.columns, self.waves, self.season = columns, waves, season

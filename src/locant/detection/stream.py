@@ -2,7 +2,7 @@
 
 A row is judged by the rows before it, so deviations are larger than in a file; the last clean rows are judged in the
 same way first, to learn how large they usually are. Smoothing reaches back only. What looked wrong is hidden from its
-successors.
+successors. After a gap longer than the context, the first rows only fill it again: their scores are 0.
 """
 
 from __future__ import annotations
@@ -61,12 +61,21 @@ class Stream:
         """What was expected of a row and how far it is from it, in units; it becomes part of the context."""
         units = self.detector.units
         scaled = units.scaled(values)
-        last = self.values[-1]
+        if self.values and abs(at - self.at[-1]) > SEEN:
+            self._forget()
+        last = self.values[-1] if self.values else np.zeros_like(values)
         self.values.append(np.where(np.isnan(scaled), last, units.seen(values)))
         self.at.append(at)
         self.hidden.append(False)
         series = Stretch(np.stack(self.values), np.array(self.at))
+        if len(self.values) < self.detector.method.least:
+            return series.values[-1], np.zeros_like(values)
         expected = self.detector.method.expect(series, np.array(self.hidden))[-1]
         away = np.where(np.isnan(scaled), 0.0, np.abs(scaled - expected))
         self.hidden[-1] = bool(away.max() > self.detector.calibration.limit)
         return expected, away
+
+    def _forget(self) -> None:
+        """After a gap in time what came before says nothing: rows are gathered again before one is judged."""
+        for kept in (self.values, self.at, self.hidden, self.past):
+            kept.clear()

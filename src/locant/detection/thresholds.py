@@ -14,8 +14,8 @@ from locant.detection.detection import Threshold
 from locant.detection.method import Floats
 from locant.errors import positive
 
-FAR = 5.0  # robust standard deviations above the median: beyond that a score is no longer one of the clean ones
-MOST = 0.05  # of the points are above the edge, however heavy the tail
+FAR = 3.0  # robust standard deviations above the median: beyond that a score is no longer one of the clean ones
+MOST = 0.1  # of the points are above the edge, however heavy the tail
 BLOCKS = 20
 
 
