@@ -20,7 +20,7 @@ from locant.plots.saving import save
 from locant.plots.small import shrink
 from locant.report.pictures import MAKERS, pictures, write_pictures
 from locant.report.pictures_of_runs import sharpest
-from locant.report.study import ranked
+from locant.report.ranked import ranked
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import interval
 

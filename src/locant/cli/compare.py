@@ -7,12 +7,14 @@ import sys
 import tomllib
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from locant.cli.own import own_study
 from locant.cli.report import STORE, StoreOption, show, show_together
 from locant.engine.attempt import Files
 from locant.engine.driver import Compute, Driver, Watch
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
 
 def compare(
     study: Annotated[str | None, typer.Argument(help="A study by name, or a path to your own .toml.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Your own series or text instead of a study.")] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="Of your data: masked, forecast (series) or text; by the file's name.")
+    ] = None,
+    train_length: Annotated[int | None, typer.Option(help="Steps or bytes in a training window of your data.")] = None,
+    test_lengths: Annotated[str | None, typer.Option(help="Longer windows to judge a text at: 256,512")] = None,
+    time: Annotated[str | None, typer.Option(help="The time column of your series; found by itself.")] = None,
+    columns: Annotated[str | None, typer.Option(help="The value columns of your series, with commas.")] = None,
     encodings: Annotated[
         str | None, typer.Option(help="Names or path.py:Class, with commas; the study's by default.")
     ] = None,
@@ -58,14 +68,31 @@ def compare(
 
       locant compare order --set training.steps=500 --set model.layers=3
 
+      locant compare --data load.csv --objective forecast --quick
+
+      locant compare --data book.txt --train-length 128 --test-lengths 256,512
+
       locant compare order --device cuda --workers 4
 
       locant compare order --engine ray --address auto
     """
-    if study is None:
+    if study is None and data is None:
         _list()
         return
-    changes = dict(_assignment(text) for text in change or [])
+    changes: dict[str, Any] = {}
+    if data is not None:
+        if study is not None:
+            raise ValueError(f"--data brings a study of its own: leave out {study!r}, or leave out --data.")
+        study, changes = own_study(
+            data,
+            objective=objective,
+            train_length=train_length,
+            test_lengths=test_lengths,
+            time=time,
+            columns=columns,
+        )
+    assert study is not None
+    changes |= dict(_assignment(text) for text in change or [])
     if encodings is not None:
         changes["encodings"] = [name.strip() for name in encodings.split(",") if name.strip()]
     if seeds is not None:
@@ -73,7 +100,7 @@ def compare(
     if device is not None:
         changes["device"] = _usable(device)
     one_of("compare", "engine", engine, ("local", "ray"))
-    plans = read_studies(study, quick=quick, design=design, changes=changes)
+    plans = [_identified(plan) for plan in read_studies(study, quick=quick, design=design, changes=changes)]
     facts = [_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
     runs = Store(store)
     command = "locant " + " ".join(sys.argv[1:])
@@ -91,6 +118,13 @@ def compare(
         driver = partial(Driver, plan, runs, compute, any_code=any_code, retry=retry)
         records.append(_finish(driver, runs, known, command))
     show_together(records)
+
+
+def _identified(plan: Study) -> Study:
+    """The study, bound to what its files hold now."""
+    from locant.tasks.base import identified
+
+    return plan.model_copy(update={"task_options": identified(plan.task, plan.task_options)})
 
 
 def _facts(plan: Study) -> dict[str, Any]:

@@ -149,7 +149,9 @@ def show(record: StudyRecord) -> None:
     console.print(f"\n[bold]{escape(title)}[/bold]\n{escape(facts)}\n", highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     shown = [
-        place for place, head in enumerate(told.heads(metric)) if head not in ("MB", "seeds") or console.width > 90
+        place
+        for place, head in enumerate(told.heads(metric))
+        if head not in ("ms/step", "MB", "seeds") or console.width > 90
     ]
     for place in shown:
         head = told.heads(metric)[place]
@@ -168,6 +170,8 @@ def show(record: StudyRecord) -> None:
             console.print(f"- {escape(line)}", highlight=False)
         if part.table:
             console.print(_table(*part.table))
+        for line in part.code:
+            console.print(f"    {line}", markup=False, highlight=False)
     console.print(f"\n[bold]{escape(told.conclusion(record))}[/bold]", highlight=False)
 
 

@@ -38,7 +38,7 @@ def published(record: StudyRecord) -> Table | None:
 def learning(record: StudyRecord) -> Table | None:
     """How many seeds reached the threshold in validation, and after how many steps (the median of those that did)."""
     facts = record.facts
-    if "threshold" not in facts or facts.get("chooses") != facts["metric"]:
+    if not facts.get("chooses_higher") or facts.get("chooses") != facts["metric"]:
         return None
     rows = []
     for row in best_first(record):

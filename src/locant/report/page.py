@@ -39,8 +39,7 @@ def _shown(record: StudyRecord) -> dict[str, Any]:
         "failures": [f"{row.name} failed: {why}" for row in record.rows for why in row.failures],
         "pictures": _pictures(record),
         "sections": [
-            {"title": part.title, "lines": part.lines, "table": _table(part.table) if part.table else None}
-            for part in sections(record)
+            {**part._asdict(), "table": _table(part.table) if part.table else None} for part in sections(record)
         ],
         "command": record.command,
         "finished": time.strftime("%Y-%m-%d", time.localtime(record.finished)),

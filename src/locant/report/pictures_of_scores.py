@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from locant.report.picture import Picture, bar, capital, listed, seeds
+from locant.report.ranked import ranked
 from locant.report.shown import Shown
-from locant.report.study import ranked
 from locant.results.record import RowRecord
 
 ROUNDING = 1e-5  # of float32 in a small model: a smaller change of answers is none

@@ -12,9 +12,11 @@ import numpy as np
 from locant.report import controls, protocol
 from locant.report.claims import answers
 from locant.report.details import Table, details, learning, published
+from locant.report.ranked import plain, ranked, rivals
+from locant.report.recommendation import python, recommendation
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm
-from locant.statistics.ranking import Ranking, rank
+from locant.statistics.ranking import Ranking
 from locant.statistics.verdict import ENOUGH, FEWEST, verdict
 
 NOTE = (
@@ -79,22 +81,16 @@ def _cost(row: RowRecord) -> dict[str, float | None]:
     }
 
 
-def ranked(record: StudyRecord) -> Ranking | None:
-    scores = record.complete
-    return rank(scores, higher_is_better=record.facts["higher_is_better"]) if scores else None
-
-
 def conclusion(record: StudyRecord) -> str:
     """The verdict in words, with what the runs could have seen."""
     ranking = ranked(record)
     if ranking is None:
         return "No row has all its runs: nothing can be said."
     knows = record.facts.get("oracles", ())  # rows that know the answer are no methods
-    plain = [name for name in record.study.get("baselines", ()) if name not in knows]
     ranking = replace(ranking, rows=[row for row in ranking.rows if row.name not in knows])
-    said = verdict(ranking, tuple(record.controls), tuple(plain))
-    rivals = [row for row in ranking.rows if row.name not in (*record.controls, *plain)]
-    spreads = [np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in combinations(rivals, 2)]
+    said = verdict(ranking, tuple(record.controls), tuple(plain(record)))
+    pairs = combinations(rivals(record, ranking), 2)
+    spreads = [np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in pairs]
     if ranking.seeds >= ENOUGH and spreads:
         seen = detectable(float(np.median(spreads)), ranking.seeds)
         said += f" Differences between encodings below {seen:.2g} could hardly be seen with {ranking.seeds} seeds."
@@ -122,6 +118,8 @@ def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> s
         lines += ["", f"## {part.title}", "", *[f"- {line}" for line in part.lines]]
         if part.table:
             lines += [*_markdown_table(*part.table)]
+        if part.code:
+            lines += ["", "```python", *part.code, "```"]
     for caption, path in pictures:
         lines += ["", f"![{caption}]({path})", "", f"*{caption}*"]
     lines += ["", f"Study `{record.id}`, made by `{record.command}`.", ""]
@@ -129,17 +127,19 @@ def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> s
 
 
 class Section(NamedTuple):
-    """A part of a report: sentences, then perhaps a table."""
+    """A part of a report: sentences, then perhaps a table, then perhaps lines of Python."""
 
     title: str
     lines: list[str]
     table: Table | None = None
+    code: Sequence[str] = ()
 
 
 def sections(record: StudyRecord) -> list[Section]:
     """Everything after the first table: controls, details, learning, published values, claims, words, protocol."""
     study = record.study
     found = [
+        Section("What to take", recommendation(record), code=python(record)),
         Section("What the controls show", controls.told(record)),
         Section("More measurements", [], details(record)),
         Section("How soon it was learnt", [], learning(record)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locant.report.details import Table, with_half
-from locant.report.study import ranked
+from locant.report.ranked import ranked
 from locant.results.record import StudyRecord
 
 

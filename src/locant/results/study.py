@@ -87,6 +87,7 @@ class Study(Plain):
     published: dict[str, dict[str, float]] = {}  # row → metric → value, to stand beside ours
     claims: list[Claim] = []
     words: Words = Words()
+    recommends: bool = False  # ends in an encoding to take: for a user's own data
     keep_files: bool = False  # weights, history and scores of every run as files beside the store
     device: str = "cpu"
     model: ModelConfig = ModelConfig()

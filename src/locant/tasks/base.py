@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -77,6 +77,16 @@ class Task(Protocol):
         """A few test rows for pictures."""
 
 
+@runtime_checkable
+class Measured(Protocol):
+    """A task whose data lie in a file, which may change."""
+
+    digest: str
+
+    def measured(self) -> str:
+        """The digest of what the file holds now."""
+
+
 def generator(purpose: str, *numbers: int) -> torch.Generator:
     """Random numbers for one purpose."""
     return torch.Generator().manual_seed(stable_seed(purpose, *numbers))
@@ -86,6 +96,12 @@ def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
     names = ("metric", "higher_is_better", "tested_on", "chooses", "chooses_higher", "chance", "threshold")
     return {**{name: getattr(task, name) for name in (*names, "length", "oracles")}, "ceilings": task.ceilings()}
+
+
+def identified(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the digest of the data they name, so that other data are another task."""
+    task = make_task(name, **options)
+    return {**options, "digest": task.measured()} if isinstance(task, Measured) else options
 
 
 def task_names() -> list[str]:

@@ -1,0 +1,23 @@
+"""The rows of a study from best to worst, and which of them are encodings that compete."""
+
+from __future__ import annotations
+
+from locant.results.record import StudyRecord
+from locant.statistics.ranking import Ranking, Row, rank
+
+
+def ranked(record: StudyRecord) -> Ranking | None:
+    """Every row in which no run failed; None when there is none."""
+    scores = record.complete
+    return rank(scores, higher_is_better=record.facts["higher_is_better"]) if scores else None
+
+
+def plain(record: StudyRecord) -> list[str]:
+    """The plain methods; those that know the answer are no methods."""
+    return [name for name in record.study.get("baselines", ()) if name not in record.facts.get("oracles", ())]
+
+
+def rivals(record: StudyRecord, ranking: Ranking) -> list[Row]:
+    """The encodings, best first: neither controls nor plain methods nor oracles."""
+    others = (*record.controls, *record.study.get("baselines", ()))
+    return [row for row in ranking.rows if row.name not in others]
