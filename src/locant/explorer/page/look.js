@@ -38,9 +38,9 @@ export function safe(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-// Words of a title in lines that fit; text must be safe already.
-function wrapped(text) {
-  const room = innerWidth < 640 ? 38 : 90;
+// Words of a title in lines that fit; text must be safe already. narrow: letters in a line on a phone
+function wrapped(text, narrow) {
+  const room = innerWidth < 640 ? narrow : 90;
   const lines = [""];
   for (const word of text.split(" ")) {
     const longer = `${lines.at(-1)} ${word}`.trim();
@@ -52,12 +52,12 @@ function wrapped(text) {
 
 export function axis(title, more = {}) {
   const { grid, muted } = colours();
-  return { title: { text: wrapped(title), standoff: 8 }, gridcolor: grid, zerolinecolor: grid, linecolor: muted, automargin: true, ...more };
+  return { title: { text: wrapped(title, 28), standoff: 8 }, gridcolor: grid, zerolinecolor: grid, linecolor: muted, automargin: true, ...more };
 }
 
 export function layout(title, more = {}) {
   const { paper, ink } = colours();
-  const told = wrapped(safe(title));
+  const told = wrapped(safe(title), 38);
   const margin = { l: 58, r: 16, t: 40, b: 52, ...more.margin };
   return {
     ...more,

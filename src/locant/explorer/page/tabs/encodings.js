@@ -11,6 +11,7 @@ import { shuffle } from "../shuffle.js";
 
 const USUAL = { a: "sinusoidal", b: "", dim: "64", heads: "4", length: "100", head: "1", position: "3", key: "1", views: "heat,waves,similarity,score" };
 const SIDES = ["a", "b"];
+const REST = 150; // milliseconds
 
 export function build(root, start, given, save) {
   const chosen = { ...USUAL, ...given };
@@ -76,18 +77,22 @@ export function build(root, start, given, save) {
   };
   const drawers = Object.fromEntries(start.views.map((view) => [view, latest(() => drawOne(view))]));
 
+  // The figures follow a slider at once; what is below them waits until it rests.
+  let rest = null;
   function draw() {
     for (const view of shown()) drawers[view]();
-    work.draw();
-    words.draw();
+    clearTimeout(rest);
+    rest = setTimeout(() => { work.draw(); words.draw(); }, REST);
   }
 
   function rebuild() {
     clear();
     fill(cards, ...sides().map((side) => card(named[chosen[side]], optionsOf(side))));
+    const single = sides().length === 1; // then two views stand side by side, else two encodings
+    grid.className = single ? "pair" : "";
     fill(grid, ...shown().map((view) => {
-      figures[view] = Object.fromEntries(sides().map((side) => [side, new Figure(() => `${named[chosen[side]].label}-${view}`, { height: VIEWS[view].tall ? 460 : 340, onHover: (at) => point(view, at) })]));
-      return el("section", { class: "pair", "aria-label": VIEWS[view].name }, ...Object.values(figures[view]).map((figure) => figure.element));
+      figures[view] = Object.fromEntries(sides().map((side) => [side, new Figure(() => `${named[chosen[side]].label}-${view}`, { height: single ? 400 : VIEWS[view].tall ? 460 : 340, onHover: (at) => point(view, at) })]));
+      return el("section", { class: single ? "" : "pair", "aria-label": VIEWS[view].name }, ...Object.values(figures[view]).map((figure) => figure.element));
     }));
     work.rebuild();
     words.rebuild();
@@ -121,5 +126,5 @@ export function build(root, start, given, save) {
     el("div", { class: "controls" }, controls.position.element, controls.key.element),
     work.element, words.element);
   rebuild();
-  return { close: () => { clear(); words.clear(); } };
+  return { close: () => { clearTimeout(rest); clear(); words.clear(); } };
 }
