@@ -31,8 +31,8 @@ class Calibration(NamedTuple):
         scores = smooth(away / size, width).max(1)
         limit = float(np.quantile(away.max(1), HIDE_ABOVE))
         odd = float(np.quantile((away / size).max(1), ODD))
-        return cls(size, limit, odd, scores, set_threshold(threshold, scores))
+        return cls(size, limit, odd, scores, set_threshold(threshold, scores, width))
 
-    def with_threshold(self, asked: str | float) -> Calibration:
+    def with_threshold(self, asked: str | float, width: int) -> Calibration:
         """The same with another threshold."""
-        return self._replace(threshold=set_threshold(asked, self.scores))
+        return self._replace(threshold=set_threshold(asked, self.scores, width))

@@ -52,7 +52,7 @@ class Detector:
 
     def with_threshold(self, asked: str | float) -> Detector:
         """The same detector with another threshold: "clean", a rate ("0.5%"), or a score."""
-        return replace(self, calibration=self.calibration.with_threshold(asked))
+        return replace(self, calibration=self.calibration.with_threshold(asked, self.chosen.smooth))
 
     def check(self, names: tuple[str, ...], rows: int) -> None:
         """Refuse a series that this detector knows nothing about."""

@@ -6,6 +6,7 @@ second block of the clean scores and false alarms are counted on the others, bot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,6 @@ from locant.detection.detection import Threshold
 from locant.detection.method import Floats
 from locant.errors import positive
 
-FAR = 3.0  # robust standard deviations above the median: beyond that a score is no longer one of the clean ones
 MOST = 0.1  # of the points are above the edge, however heavy the tail
 BLOCKS = 20
 
@@ -41,12 +41,13 @@ def read_threshold(asked: str | float) -> tuple[str, float]:
     return "rate", number / 100
 
 
-def set_threshold(asked: str | float, scores: Floats) -> Threshold:
-    """The threshold for scores like these, (T,), most of which are clean."""
+def set_threshold(asked: str | float, scores: Floats, width: int) -> Threshold:
+    """The threshold for scores like these, (T,), smoothed over a width, most of which are clean."""
     kind, number = read_threshold(asked)
-    clean = scores[scores <= edge(scores)]
+    far = largest(len(scores) / max(width, 1))
+    clean = scores[scores <= edge(scores, far)]
     rules: dict[str, tuple[Callable[[Floats], float], str]] = {
-        "clean": (edge, "the edge of the clean scores"),
+        "clean": (lambda some: edge(some, far), "the edge of the clean scores"),
         "rate": (lambda some: float(np.quantile(some, 1 - number)), f"{number:.3g} of clean points, nominally"),
         "value": (lambda _: number, "given"),
     }
@@ -54,14 +55,23 @@ def set_threshold(asked: str | float, scores: Floats) -> Threshold:
     return Threshold(rule(scores if kind == "clean" else clean), origin, _measured(rule, clean))
 
 
-def edge(scores: Floats) -> float:
-    """The largest score that still belongs to the many: anomalies among them hardly move it.
+def largest(count: float) -> float:
+    """About the largest of so many normal values, in standard deviations: √(2·ln count).
 
-    >>> edge(np.array([1.0, 1.0, 1.1, 1.2, 1.2, 1.3, 1.4, 900.0])) < 10
+    >>> round(largest(80), 2), round(largest(100_000), 2)
+    (2.96, 4.8)
+    """
+    return math.sqrt(2 * math.log(max(count, 10)))
+
+
+def edge(scores: Floats, far: float) -> float:
+    """The largest score that still belongs to the many, `far` robust standard deviations above their median.
+
+    >>> edge(np.array([1.0, 1.0, 1.1, 1.2, 1.2, 1.3, 1.4, 900.0]), 3.0) < 10  # anomalies hardly move it
     True
     """
     middle, upper, top = np.quantile(scores, [0.5, 0.75, 1 - MOST], method="lower")
-    return float(max(middle + FAR * (upper - middle) / 0.6745, top))
+    return float(max(middle + far * (upper - middle) / 0.6745, top))
 
 
 def _measured(rule: Callable[[Floats], float], clean: Floats) -> float | None:
