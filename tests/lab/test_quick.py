@@ -10,7 +10,7 @@ from common_lab import LOCANT
 
 from locant.results.reading import parts, study_names
 
-SINGLE = [name for name in study_names() if parts(name) == [name]]
+SINGLE = [name for name in study_names() if parts(name) == [name] and not name.startswith("own-")]
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locant.report.ranked import ranked, rivals
+from locant.report.ranked import plain, ranked, rivals
 from locant.results.record import StudyRecord
 from locant.statistics.ranking import Ranking, Row
 from locant.statistics.verdict import ENOUGH, FEWEST, short
@@ -20,10 +20,10 @@ def recommendation(record: StudyRecord) -> list[str]:
         return [f"{seeds} seeds are too few to recommend anything. Run at least {ENOUGH}."]
     taken = _taken(record)
     assert taken is not None
+    untrained = _plain(record, ranking, found[0])
     if taken == "none":
-        return [
-            f"Take none: the best encoding, {found[0].name}, cannot be told from {_blind(record, ranking, found[0])}."
-        ]
+        blind = _blind(record, ranking, found[0])
+        return [f"Take none: the best encoding, {found[0].name}, cannot be told from {blind}.", *untrained]
     level = [row.name for row in _level(found) if row.name != taken]
     why = (
         f"Take {taken}: at the top it cannot be told from {', '.join(level)}, and of these it is the quickest."
@@ -31,7 +31,7 @@ def recommendation(record: StudyRecord) -> list[str]:
         else f"Take {taken}: it is ahead of all other encodings ({short(found[0].mean)})."
     )
     hint = f" {seeds} seeds make this a hint; {ENOUGH} would make it a claim." if seeds < ENOUGH else ""
-    return [why + hint, _cost(record, ranking, taken)]
+    return [why + hint, _cost(record, ranking, taken), *untrained]
 
 
 def python(record: StudyRecord) -> list[str]:
@@ -73,6 +73,14 @@ def _blind(record: StudyRecord, ranking: Ranking, first: Row) -> str:
         if row.name in ("none", "scrambled") and (ahead or set(row.letters) & set(first.letters)):
             return row.name
     return ""
+
+
+def _plain(record: StudyRecord, ranking: Ranking, first: Row) -> list[str]:
+    """The plain methods that no encoding beats."""
+    ahead = ranking.rows[: ranking.rows.index(first)]
+    listed = [row for row in ranking.rows if row in ahead or set(row.letters) & set(first.letters)]
+    names = [row.name for row in listed if row.name in plain(record)]
+    return [f"No encoding is surely better than this, which needs no training: {', '.join(names)}."] if names else []
 
 
 def _cost(record: StudyRecord, ranking: Ranking, taken: str) -> str:

@@ -61,6 +61,7 @@ class OwnSeries:
     oracles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        need_path(self.path)
         whole_number("a task on your series", "length", self.length, least=8)
         needed = 5 * (self.length + 1)
         if len(self._values()) < needed:
@@ -147,6 +148,12 @@ class OwnSeries:
         if self.digest and _digest(values) != self.digest:
             raise ValueError(f"{self.path} does not hold the numbers that it held when the study began.")
         return _cut(self.path, self.time, self.columns)
+
+
+def need_path(path: str) -> None:
+    """A study of one's own data without data is told what it needs."""
+    if not path:
+        raise ValueError("this study is made for a file of yours, and none is given.\n  locant compare --data FILE")
 
 
 @lru_cache(maxsize=2)

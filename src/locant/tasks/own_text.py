@@ -23,6 +23,7 @@ from torch.nn.functional import cross_entropy
 from locant.errors import whole_number
 from locant.seeds import stable_seed
 from locant.tasks import UNSEEN
+from locant.tasks._own import need_path
 from locant.tasks.base import Batch, Predict, Scores, Tested
 
 STANDARD_LIBRARY = "python:standard-library"  # a text that is always there: the sources of Python itself
@@ -64,6 +65,7 @@ class OwnText:
     oracles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        need_path(self.path)
         whole_number("a task on your text", "length", self.length, least=8)
         for longer in self.longer:
             whole_number("a task on your text", "longer", longer, least=self.length + 1)
