@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv as reader
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -114,7 +115,9 @@ def test_rows_of_a_pipe_are_answered_before_the_next_one_comes(file, tmp_path):
     asked = ("detect", "-", "--model", tmp_path / "kept", "--no-picture", "--out", tmp_path / "c")
     command = [sys.executable, "-c", "from locant.cli import main; main()", *map(str, asked)]
     lines = csv(wave(3), start="2014-02-26T12:00").splitlines(keepends=True)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": buffered}
+    with subprocess.Popen(command, **pipes) as process:
         process.stdin.write(lines[0] + lines[1])
         process.stdin.flush()
         assert process.stdout.readline().startswith("line,time,score")
