@@ -164,3 +164,20 @@ def test_after_a_gap_a_stream_gathers_rows_before_it_judges(every):
     scored = [stream.push(row, 9000.5 + at) for at, row in enumerate(wave(least + 10, 2, seed=5))]
     assert {one.score for one in scored[: least - 1]} == {0.0}
     assert min(one.score for one in scored[least:]) > 0
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    "values",
+    [wave(200) * 1e300, wave(200) * 1e-300, 1e9 + wave(200) * 1e-6, (wave(200) > 0).astype(float), np.eye(200)[:, :2]],
+    ids=["huge", "tiny", "far from zero", "two values", "constant but for one"],
+)
+def test_numbers_of_any_size_have_finite_scores(values):
+    found = detect(as_series(values), Settings("sub-pca"))
+    assert np.isfinite(found.scores).all()
+    assert np.isfinite(found.expected).all()
+
+
+def test_a_hundred_rows_are_enough_and_many_columns_are_bearable():
+    assert detect(as_series(wave(100)), Settings(**SHORT)).scores.shape == (100,)
+    assert detect(as_series(wave(300, 60)), Settings("sub-pca")).by_column.shape == (300, 60)

@@ -64,7 +64,8 @@ def candidates(
     real    for each encoding whether true times are its positions
     """
     one_of("detect", "method", method, ("auto", *METHODS))
-    window = int(np.clip(season or 64, 16, max(16, min(128, length // 10, NUMBERS // columns))))
+    least = int(np.clip(NUMBERS // columns, 4, 16))
+    window = int(np.clip(season or 64, least, max(least, min(128, length // 10, NUMBERS // columns))))
     patch = int(np.clip(-(-2 * (season or 128) // TOKENS), 1, max(1, min(WIDEST, length // 128))))
     tokens = int(min(TOKENS, length // 4 // patch))
     common = {"columns": columns, "tokens": tokens, "width": patch, "steps": steps, "seed": seed}

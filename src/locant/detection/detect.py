@@ -51,10 +51,11 @@ def detect(
         raise ValueError(f"detect needs at least {LEAST} rows to learn from. {source.understood.file} gives {rows}.")
     clock, clean = Clock.of(source), source.values[:rows]
     at = clock.at(source.times, len(source.values), again=True)
+    units = Units.of(clean)
     season = settings.season or find_season(clean)
     with one_thread():
         outcome = self_test(_entrants(source, rows, season, settings), clean, at[:rows], settings.seed, tell)
-        best, units = outcome.best, Units.of(clean)
+        best = outcome.best
         method = best.make(partial(tell, f"learning: {best.name}"))
         method.fit(Stretch(units.seen(clean), at[:rows]))
         tell("judging", 0.0)

@@ -39,7 +39,8 @@ def find_season(values: Floats) -> int | None:
 def _likeness(column: Floats) -> Floats:
     """The correlation of a column with itself at every lag, without its straight line, (T,)."""
     time = np.arange(len(column)) - (len(column) - 1) / 2
-    rest = column - column.mean()
+    rest = column / max(np.abs(column).max(), np.finfo(float).tiny)  # squares of huge values do not fit into float64
+    rest = rest - rest.mean()
     rest = rest - time * (time @ rest) / (time @ time)
     edge = 3 * rest.std()
     rest = np.clip(rest, -edge, edge)

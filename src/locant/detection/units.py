@@ -25,12 +25,12 @@ class Units(NamedTuple):
         >>> Units.of(np.array([[0.0], [2.0], [4.0]])).middle.tolist()
         [2.0]
         """
-        low, high = np.quantile(clean, [EDGE, 1 - EDGE], axis=0)
-        inner = np.clip(clean, low, high)
-        middle, size = inner.mean(0), inner.std(0)
-        whole = clean.std(0)
+        most = np.maximum(np.abs(clean).max(0), np.finfo(float).tiny)  # squares of huge values do not fit into float64
+        low, high = np.quantile(clean / most, [EDGE, 1 - EDGE], axis=0)
+        inner = np.clip(clean / most, low, high)
+        size, whole = inner.std(0), (clean / most).std(0)
         size = np.where(size > 1e-9 * whole, size, whole)  # a column that is constant but for a few points
-        return cls(middle, np.where(size > 0, size, 1.0))
+        return cls(inner.mean(0) * most, np.where(size > 0, size * most, 1.0))
 
     def scaled(self, values: Floats) -> Floats:
         """Values (T,F) in these units."""
