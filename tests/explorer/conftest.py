@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from common_explorer import HERE, MINE, PACKED
 from starlette.testclient import TestClient
 
 from locant.explorer.desk import Desk
 from locant.explorer.server import make_app
 from locant.results.existing import at_hand
-
-ROOT = Path(__file__).parents[2]
-MINE = f"{ROOT / 'examples' / 'mine.py'}:Mine"
-PACKED = ROOT / "docs" / "studies" / "studies.json.gz"
-HERE = "http://localhost:8765"
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import MINE
+from common_explorer import MINE
 
 import locant
 from locant.plots.colours import COLOURS

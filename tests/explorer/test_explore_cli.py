@@ -8,7 +8,7 @@ import sys
 import urllib.request
 
 import pytest
-from browser import LOCANT, explorer
+from common_browser import LOCANT, explorer
 
 from locant.cli.explore import listening
 

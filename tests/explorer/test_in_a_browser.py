@@ -8,8 +8,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, FLAGS, NEEDS_CHROMIUM, Visit, explorer
-from conftest import MINE, PACKED, ROOT
+from common_browser import CHROMIUM, FLAGS, NEEDS_CHROMIUM, Visit, explorer
+from common_explorer import MINE, PACKED, ROOT
 
 pytestmark = NEEDS_CHROMIUM
 SHOTS = Path(os.environ.get("LOCANT_SCREENSHOTS", ROOT / "dist" / "screenshots"))

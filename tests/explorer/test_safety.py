@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import HERE
+from common_explorer import HERE
 
 from locant.explorer.lanes import Lane, TooLong, TooMany
 

@@ -33,7 +33,7 @@ def detected(body: bytes) -> bytes:
 
 
 def _read(body: bytes) -> Series:
-    with TemporaryDirectory(prefix="locant-") as folder:
+    with TemporaryDirectory(prefix="locant-dropped-") as folder:
         path = Path(folder) / "dropped.csv"
         path.write_bytes(body)
         try:
