@@ -88,7 +88,11 @@ def main() -> None:
     for name in names:
         if name in done:
             continue
-        done[name] = {"name": name, **scored(read_series(folder / name, windows=folder / "windows.json"))}
+        series = read_series(folder / name, windows=folder / "windows.json")
+        if series.labels is None or not series.labels.any():
+            print(name, "has no labelled window: left out")
+            continue
+        done[name] = {"name": name, **scored(series)}
         print(
             name,
             done[name]["method"],
