@@ -9,6 +9,7 @@ import urllib.request
 
 import pytest
 from common_browser import LOCANT, explorer
+from common_explorer import PACKED
 
 from locant.cli.explore import listening
 
@@ -65,11 +66,12 @@ def test_it_listens_on_this_machine_alone():
         assert door.getsockname()[0] == "127.0.0.1"
 
 
-def test_it_answers_and_ends_when_it_is_told_to(tmp_path):
-    with explorer(cwd=tmp_path) as address:
+def test_it_answers_and_ends_when_it_is_told_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with explorer("--store", PACKED, cwd=tmp_path) as address:
         assert address.startswith("http://127.0.0.1:")
         page = urllib.request.urlopen(address, timeout=30).read().decode()
         assert "<title>locant explore</title>" in page
         assert "http://" not in page
         assert "https://" not in page
-    assert list(tmp_path.iterdir()) == []  # it writes nothing
+    assert list(tmp_path.iterdir()) == []  # what was unpacked is gone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 import webbrowser
@@ -67,6 +68,9 @@ def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) 
         soon = Timer(1.0, webbrowser.open, [address])
         soon.daemon = True
         soon.start()
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
+    )  # so that what was unpacked is cleared away
     app = make_app(Desk(own, store))
     settings = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=1)
     uvicorn.Server(settings).run(sockets=[door])
