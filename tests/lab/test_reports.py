@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import subprocess
 
@@ -195,6 +196,17 @@ def test_seeds_are_how_many_or_which_and_never_those_of_the_search(seeds):
 
 def test_a_mean_of_tiny_numbers_keeps_its_size():
     assert with_half(np.array([1e-6, 2e-6, 3e-6])).startswith("2e-06 ± 2e-06")
+
+
+def test_what_is_unpacked_is_gone_when_the_command_has_ended(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    path, place = tmp_path / "order.json.gz", tmp_path / "unpacked"
+    pack(store, [which], path)
+    place.mkdir()
+    words = [LOCANT, "report", "--store", path, "--csv"]
+    done = subprocess.run(words, env={**os.environ, "TMPDIR": str(place)}, capture_output=True, text=True, check=True)
+    assert "rotary" in done.stdout
+    assert list(place.iterdir()) == []
 
 
 def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):

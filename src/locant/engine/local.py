@@ -108,6 +108,8 @@ def _serve(pipe: Connection, files: Files | None) -> None:
     while True:
         try:
             config = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             return
-        pipe.send(attempt(config, files))
+        said = attempt(config, files)
+        with suppress(ConnectionError):  # nobody waits for it any more; the next recv ends the process
+            pipe.send(said)

@@ -5,8 +5,10 @@ Every number of every reported run is in it, and for pictures the notes of each 
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import json
+import shutil
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -42,9 +44,11 @@ def unpack(path: Path) -> Store:
             said = json.load(file)
         if said.get("format") != FORMAT:
             raise ValueError(f"its format is {said.get('format')!r}")
-        store = Store(Path(tempfile.mkdtemp(prefix="locant-")) / "runs.sqlite")
-        for run in said["runs"]:
-            store.keep(Kept(**run))
+        runs = [Kept(**run) for run in said["runs"]]
+        folder = Path(tempfile.mkdtemp(prefix="locant-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        store = Store(folder / "runs.sqlite")
+        store.keep(*runs)
         for entry in reversed(said["studies"]):
             store.keep_study(*[entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")])
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as problem:

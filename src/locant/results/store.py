@@ -72,16 +72,12 @@ class Store:
             row = base.execute(query + " ORDER BY finished DESC LIMIT 1", values).fetchone()
             return None if row is None else _kept(row)
 
-    def keep(self, run: Kept) -> None:
-        """Write a run that has ended; a run that is kept already stays as it is."""
-        texts = (json.dumps(part, sort_keys=True) for part in (run.metrics, run.history, run.cost))
-        config = json.dumps(run.config, sort_keys=True)
+    def keep(self, *runs: Kept) -> None:
+        """Write runs that have ended, all or none; a run that is kept already stays as it is."""
         with self._open("written") as base:
-            base.execute(
-                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (run.digest, run.code, config, run.status, *texts, run.error, time.time(), json.dumps(run.notes)),
-            )
-            base.execute("DELETE FROM claims WHERE digest = ? AND code = ?", (run.digest, run.code))
+            base.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, runs))
+            claims = [(run.digest, run.code) for run in runs]
+            base.executemany("DELETE FROM claims WHERE digest = ? AND code = ?", claims)
 
     def forget_failures(self, digests: list[str]) -> None:
         """Failed runs are tried again when they are asked for again."""
@@ -136,6 +132,12 @@ class Store:
                 "SELECT id, name, study, choices, runs, command, finished FROM studies ORDER BY finished DESC"
             ).fetchall()
             return [_study(row) for row in rows]
+
+
+def _row(run: Kept) -> tuple[str | float, ...]:
+    texts = (json.dumps(part, sort_keys=True) for part in (run.metrics, run.history, run.cost))
+    config, notes = json.dumps(run.config, sort_keys=True), json.dumps(run.notes)
+    return run.digest, run.code, config, run.status, *texts, run.error, time.time(), notes
 
 
 def _kept(row: tuple[Any, ...]) -> Kept:
