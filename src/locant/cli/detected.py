@@ -44,7 +44,7 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
     else:
         grid = Table("event", "start", "end", "score", "columns", "value", "expected", box=None, padding=(0, 2, 0, 0))
         for row in sorted(rows, key=lambda row: -row["score"])[:SHOWN]:
-            numbers = [f"{row['score']:.3g}", row["columns"], f"{row['value']:.4g}", f"{row['expected']:.4g}"]
+            numbers = [f"{row['score']:.3g}", row["columns"], f"{row['value']:.6g}", f"{row['expected']:.6g}"]
             grid.add_row(str(row["event"]), str(row["start"]), str(row["end"]), *numbers)
         more = f", the {SHOWN} with the highest scores" if len(rows) > SHOWN else ""
         _say(console, f"\n{headline(found)}{more}", grid)
@@ -89,7 +89,7 @@ def headline(found: Detection) -> str:
         return f"no event in {file}"
     rows = events_table(found.events)
     top = max(rows, key=lambda row: row["score"])
-    where = f"{top['columns'].split(', ')[0]} = {top['value']:.4g}, expected {top['expected']:.4g}"
+    where = f"{top['columns'].split(', ')[0]} = {top['value']:.6g}, expected {top['expected']:.6g}"
     strongest = f"at {str(top['peak']).replace('T', ' ')}: {where}"
     return f"{count} event{'s' * (count > 1)} in {file}; {'the strongest ' * (count > 1)}{strongest}"
 
