@@ -11,7 +11,7 @@ import pytest
 from common_browser import CHROMIUM, FLAGS, NEEDS_CHROMIUM, Visit, explorer
 from common_explorer import MINE, PACKED, ROOT
 
-pytestmark = NEEDS_CHROMIUM
+pytestmark = [NEEDS_CHROMIUM, pytest.mark.slow]
 SHOTS = Path(os.environ.get("LOCANT_SCREENSHOTS", ROOT / "dist" / "screenshots"))
 TABS = {  # what is there when a tab has drawn itself
     "encodings": ".worked li",

@@ -117,16 +117,31 @@ def test_work_that_takes_too_long_is_ended_and_the_lane_goes_on():
             with pytest.raises(TooLong, match=r"longer than 0.001 s"):
                 await lane.run("measuring.certificate", "rotary", {"dim": 64})
             lane.seconds = 60.0
-            return await lane.run("lanes._ready")
+            return await lane.run("answers.answer", 3)
         finally:
             lane.end()
 
-    assert asyncio.run(both()) == b""
+    assert asyncio.run(both()) == b"3"
+
+
+def test_a_worker_that_dies_is_told_and_replaced():
+    async def after():
+        lane = Lane(seconds=60.0)
+        try:
+            assert await lane.run("answers.answer", 1) == b"1"
+            lane.worker.process.kill()
+            with pytest.raises(TooLong, match="has died"):
+                await lane.run("answers.answer", 2)
+            return await lane.run("answers.answer", 3)
+        finally:
+            lane.end()
+
+    assert asyncio.run(after()) == b"3"
 
 
 def test_no_more_may_wait_than_are_allowed():
     async def full():
-        await Lane(seconds=1, most=0).run("lanes._ready")
+        await Lane(seconds=1, most=0).run("answers.answer", 0)
 
     with pytest.raises(TooMany, match="waiting already"):
         asyncio.run(full())

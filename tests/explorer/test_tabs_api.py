@@ -72,6 +72,7 @@ def test_what_is_not_there_is_told(refused, path, values, words):
     assert words in refused(path, **values)
 
 
+@pytest.mark.slow
 def test_a_certificate_is_measured_once(ask):
     begun = time.perf_counter()
     first = ask("certificate", encoding="none")

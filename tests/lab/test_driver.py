@@ -257,9 +257,10 @@ def test_a_claim_has_a_bound_on_exactly_one_side(bounds):
 def test_a_worker_that_dies_while_it_waits_costs_nothing(tiny):
     study, _ = tiny(seeds=3)
     runs = [study.run(row, seed) for row in study.rows()[:2] for seed in range(3)]
+    before = set(multiprocessing.active_children())
     engine = local.compute(runs, workers=2)
     ended = [next(engine)]
-    for child in multiprocessing.active_children():
+    for child in set(multiprocessing.active_children()) - before:
         child.kill()
         child.join()
     ended += engine

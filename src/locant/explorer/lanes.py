@@ -7,7 +7,7 @@ import importlib
 import multiprocessing
 import signal
 import time
-from multiprocessing.pool import Pool
+from multiprocessing.connection import Connection
 from typing import Any
 
 POLL = 0.1  # seconds between two looks at the clock
@@ -29,7 +29,7 @@ class Lane:
         self.seconds, self.most = seconds, most
         self.there = 0
         self.lock = asyncio.Lock()
-        self.pool: Pool | None = None
+        self.worker: Worker | None = None
 
     async def run(self, work: str, *given: Any) -> bytes:
         """What the work, named "file.function" of this folder, gives; its own errors come back as they are."""
@@ -43,39 +43,69 @@ class Lane:
             self.there -= 1
 
     def _do(self, work: str, given: tuple[Any, ...]) -> bytes:
-        if self.pool is None:
-            self.pool = multiprocessing.get_context("spawn").Pool(1, _begin)
-            self.pool.apply_async(_ready).get(START)
-        pool, last = self.pool, time.monotonic() + self.seconds
-        doing = pool.apply_async(_call, (work, given))
-        while not doing.ready():
-            doing.wait(POLL)
-            if self.pool is not pool:
-                raise TooLong("the explorer is being ended.")
-            if time.monotonic() > last and not doing.ready():
-                self.end()
-                raise TooLong(
-                    f"this took longer than {self.seconds:g} s and was ended. Choose a smaller size, or fewer values."
-                )
-        return doing.get()
+        if self.worker is None:
+            self.worker = Worker()
+            self._answer(self.worker, START)  # it has imported what it needs
+        said = self._answer(self.worker, self.seconds, work, given)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    def _answer(self, worker: Worker, seconds: float, *asked: Any) -> Any:
+        """What the worker says within so many seconds to what it is asked; or, asked nothing, that it is ready."""
+        last = time.monotonic() + seconds
+        try:
+            if asked:
+                worker.pipe.send(asked)
+            while not worker.pipe.poll(POLL):
+                if self.worker is not worker:
+                    raise TooLong("the explorer is being ended.")
+                if time.monotonic() > last:
+                    self.end()
+                    raise TooLong(
+                        f"this took longer than {seconds:g} s and was ended. Choose a smaller size, or fewer values."
+                    )
+            return worker.pipe.recv()
+        except (EOFError, OSError):
+            self.end()
+            raise TooLong("the process that worked on this has died. Choose a smaller size, or ask again.") from None
 
     def end(self) -> None:
         """End the process; the next piece of work starts another."""
-        pool, self.pool = self.pool, None
-        if pool is not None:
-            pool.terminate()
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            worker.process.kill()
+            worker.process.join()
 
 
-def _begin() -> None:
-    """A worker never hears Ctrl-C (its server ends it), and leaves the other cores alone."""
+class Worker:
+    """A process that does what is sent to it, one piece after the other."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, far = context.Pipe()
+        self.process = context.Process(target=_serve, args=(far,), daemon=True)
+        self.process.start()
+        far.close()
+
+
+def _serve(pipe: Connection) -> None:
+    """Never hears Ctrl-C (the server ends it), and leaves the other cores alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import torch
 
     torch.set_num_threads(1)
-
-
-def _ready() -> bytes:
-    return b""
+    pipe.send(b"")
+    while True:
+        try:
+            work, given = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            said: object = _call(work, given)
+        except Exception as problem:  # its own errors go back as they are
+            said = problem
+        pipe.send(said)
 
 
 def _call(work: str, given: tuple[Any, ...]) -> bytes:
