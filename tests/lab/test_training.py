@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -343,3 +344,10 @@ def test_every_file_that_a_run_imports_is_part_of_its_code(tmp_path):
     used = {Path(line) for line in said.splitlines() if not line.endswith("__init__.py")}
     hashed = set(run("t5").files())
     assert {path.stem for path in used - hashed} <= {"errors", "none"}  # sentences, and what does nothing
+
+
+def test_the_cost_of_a_step_is_its_work_not_what_the_machine_does_meanwhile(monkeypatch):
+    execute(run())  # what is loaded at first use is loaded now
+    plain = Order.batch
+    monkeypatch.setattr(Order, "batch", lambda self, *args: (time.sleep(0.1), plain(self, *args))[1])
+    assert execute(run()).cost["seconds_a_step"] < 0.1

@@ -21,7 +21,8 @@ from locant.statistics.verdict import ENOUGH, FEWEST, verdict
 
 NOTE = (
     "rows with a letter in common cannot be told apart (sign flips paired by seed, corrected over all pairs); "
-    "± is half a 95 % t interval; p is against none, corrected alike"
+    "± is half a 95 % t interval; p is against none, corrected alike; "
+    "ms/step is the work of training alone (CPU time on a CPU)"
 )
 
 

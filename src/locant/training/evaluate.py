@@ -64,7 +64,7 @@ class Running:
 
     def finish(self) -> Outcome:
         settings = self.run.training
-        self.clock = self.saved = time.perf_counter()
+        self.saved, self.began = time.perf_counter(), self._now()
         train(
             self.model,
             self.loss,
@@ -108,7 +108,7 @@ class Running:
         settings = self.run.training
         if step % settings.validate_every and step != settings.steps:
             return
-        self.seconds += time.perf_counter() - self.clock
+        self.seconds += self._now() - self.began
         predict = Predict(self.model, self.run, "validation")
         scores = self.task.validate(predict, settings.validation, self.run.seed)
         self.model.train()
@@ -119,7 +119,11 @@ class Running:
             self.weights = copy.deepcopy(self.model.state_dict())
         if self.folder is not None and time.perf_counter() - self.saved >= self.rest and step != settings.steps:
             self._save(step, optimiser)
-        self.clock = time.perf_counter()
+        self.began = self._now()
+
+    def _now(self) -> float:
+        """Seconds of work: on a CPU those of this process, whatever else the machine does; on a GPU by the clock."""
+        return time.process_time() if self.run.device == "cpu" else time.perf_counter()
 
     def _save(self, step: int, optimiser: torch.optim.Optimizer) -> None:
         tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
