@@ -190,9 +190,10 @@ def test_attention_is_drawn_for_every_encoding_and_head(visit):
 def test_a_study_can_be_filtered(visit):
     seen = visit("#studies")
     seen.page.wait_for_selector(".plot .main-svg")
-    assert seen.page.locator("tbody tr").count() == 23
+    rows = seen.page.locator("tbody tr").count()
+    assert rows > 10
     seen.page.get_by_label("rotary", exact=True).uncheck()
-    assert seen.page.locator("tbody tr").count() == 22
+    assert seen.page.locator("tbody tr").count() == rows - 1
     assert "rotary" not in seen.page.evaluate("document.querySelector('.plot').layout.yaxis.ticktext")
 
 
@@ -256,7 +257,7 @@ def test_a_huge_or_broken_file_gets_a_message_and_the_server_lives(visit, addres
         ("#encodings?of_a=%7Bbroken", "sinusoidal"),
         ("#encodings?a=zebra&views=heat", "sinusoidal"),
         ("#zebra", "sinusoidal"),
-        ("#studies?study=zebra", "anomaly"),
+        ("#studies?study=zebra", "against none"),
     ],
 )
 def test_a_broken_link_is_told_or_mended(visit, where, said):

@@ -100,6 +100,7 @@ def addresses(client):
     }
 
 
+@pytest.mark.slow
 def test_a_thousand_random_requests_break_nothing(client, addresses):
     draw, seen = random.Random(7), {}
     for _ in range(REQUESTS):

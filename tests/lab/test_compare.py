@@ -73,6 +73,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_results(whole, tmp_path, ca
     assert kept(tmp_path) == whole[2]
 
 
+@pytest.mark.slow
 def test_two_drivers_on_one_store_share_the_work(whole, tmp_path):
     write_tiny(tmp_path)
     pair = [start(tmp_path, "--workers", "1") for _ in range(2)]
@@ -82,12 +83,14 @@ def test_two_drivers_on_one_store_share_the_work(whole, tmp_path):
     assert kept(tmp_path) == whole[2]
 
 
+@pytest.mark.slow
 def test_one_worker_or_two_give_the_same_bits(whole, tmp_path):
     write_tiny(tmp_path)
     finish(tmp_path, "--workers", "1")
     assert kept(tmp_path) == whole[2]
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     write_tiny(tmp_path)
     process = start(tmp_path, "--seeds", "200")
@@ -102,6 +105,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_not_a_number_is_a_failure_with_its_step(tmp_path):
     write_tiny(tmp_path)
     mine = tmp_path / "bad.py"

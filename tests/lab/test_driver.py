@@ -254,6 +254,7 @@ def test_a_claim_has_a_bound_on_exactly_one_side(bounds):
         Claim(claim="c", published="p", metric="accuracy", row="rotary", **bounds)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_while_it_waits_costs_nothing(tiny):
     study, _ = tiny(seeds=3)
     runs = [study.run(row, seed) for row in study.rows()[:2] for seed in range(3)]

@@ -209,6 +209,7 @@ def test_what_is_unpacked_is_gone_when_the_command_has_ended(tmp_path):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
     store, which = finished(
         tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=3, title="<b>A & B</b>"

@@ -28,7 +28,7 @@ def chosen(record: StudyRecord) -> Table | None:
     if not record.study["search"]:
         return None
     listed = [row for row in record.rows if row.costs]
-    cells = [[row.name, *[f"{row.chosen[key]:g}" for key in ("rate", "positional_rate")]] for row in listed]
+    cells = [[row.name, *[f"{row.chosen[key]:.3g}" for key in ("rate", "positional_rate")]] for row in listed]
     return ["", "rate ×", "positional rate ×"], cells
 
 
