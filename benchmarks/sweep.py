@@ -176,7 +176,7 @@ def against_textbook(threads: int) -> None:
         plain = read_study(name, changes={**changes, "keep_files": False})
         wall, _ = alone(_textbooks, plain, threads, RUNS)
         _, textbook_cpu = alone(_textbooks, plain, 1, 1)
-        for source in ("fresh", "bits", "pool"):
+        for source in ("fresh", "bits"):
             study = read_study(name, changes={**changes, "keep_files": False, "model.dropout_from": source})
             row = next(row for row in study.rows() if row.name == "sinusoidal")
             runs = [study.run(row, seed) for seed in range(RUNS)]

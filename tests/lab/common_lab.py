@@ -43,7 +43,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen:
 
 def finish(folder: Path, *words: str, status: int = 0) -> str:
     process = start(folder, *words)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == status, err
     assert "Traceback" not in err
     return out + err

@@ -17,7 +17,7 @@ SINGLE = [name for name in study_names() if parts(name) == [name] and not name.s
 @pytest.mark.parametrize("name", SINGLE)
 def test_a_quick_study_ends_in_a_report(name, tmp_path):
     done = subprocess.run(
-        [LOCANT, "compare", name, "--quick"], cwd=tmp_path, capture_output=True, text=True, timeout=400
+        [LOCANT, "compare", name, "--quick"], cwd=tmp_path, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     assert "failed" not in done.stdout

@@ -14,7 +14,7 @@ from common_lab import finish, kept, write_tiny
 from locant.engine.ray import compute
 from locant.results.reading import read_study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]  # one after the other: one of them kills workers
 
 
 @pytest.fixture(scope="module")
