@@ -15,8 +15,6 @@ from playwright.sync_api import Browser, sync_playwright
 
 HOME = Path(__file__).parent
 LOCANT = str(Path(sys.executable).with_name("locant"))
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 VIEW = "#encodings?a=sinusoidal&b=rotary&views=heat,waves,similarity,score"
 
 
@@ -30,6 +28,9 @@ def photograph(browser: Browser, address: str, ready: str, out: Path, height: in
 
 
 def main() -> None:
+    sys.path.append(str(HOME.parent / "tests" / "explorer"))
+    from common_browser import CHROMIUM, FLAGS, explorer  # as the tests open a browser
+
     out = HOME / "pictures"
     out.mkdir(exist_ok=True)
     store = HOME / "studies" / "studies.json.gz"
@@ -39,16 +40,10 @@ def main() -> None:
         shutil.copy(heat, out / "show.png")
         page = Path(folder) / "order.html"
         subprocess.run([LOCANT, "report", "order", "--store", store, "--html", page], check=True)
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         photograph(browser, page.as_uri(), "h1", out / "report.png", 900)
-        command = [LOCANT, "explore", "--no-open", "--port", "0"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as explorer:
-            try:
-                assert explorer.stderr is not None
-                address = explorer.stderr.readline().split()[2]
-                photograph(browser, address + VIEW, ".plot .main-svg", out / "explorer.png", 1000)
-            finally:
-                explorer.terminate()
+        with explorer() as address:
+            photograph(browser, address + VIEW, ".plot .main-svg", out / "explorer.png", 1000)
         browser.close()
     print(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
 

@@ -13,7 +13,7 @@ import locant
 
 ROOT = Path(locant.__file__).parent
 ORDER = [  # the way of the data; neighbours in one set may know each other
-    {"errors", "claims", "shapes", "seeds", "guests"},
+    {"errors", "claims", "shapes", "seeds", "guests", "workers"},
     {"catalog"},
     {"samplers", "timestamps"},
     {"positions"},

@@ -10,7 +10,7 @@ import sys
 import pytest
 from common_explorer import HERE
 
-from locant.explorer.lanes import Lane, TooLong, TooMany
+from locant.explorer.lanes import Ended, Lane, TooMany
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_work_that_takes_too_long_is_ended_and_the_lane_goes_on():
     async def both():
         lane = Lane(seconds=0.001)
         try:
-            with pytest.raises(TooLong, match=r"longer than 0.001 s"):
+            with pytest.raises(Ended, match=r"longer than 0.001 s"):
                 await lane.run("measuring.certificate", "rotary", {"dim": 64})
             lane.seconds = 60.0
             return await lane.run("answers.answer", 3)
@@ -130,7 +130,7 @@ def test_a_worker_that_dies_is_told_and_replaced():
         try:
             assert await lane.run("answers.answer", 1) == b"1"
             lane.worker.process.kill()
-            with pytest.raises(TooLong, match="has died"):
+            with pytest.raises(Ended, match="has died"):
                 await lane.run("answers.answer", 2)
             return await lane.run("answers.answer", 3)
         finally:

@@ -13,13 +13,13 @@ from common_lab import LOCANT
 from locant.cli.app import app
 from locant.engine.attempt import Done
 from locant.engine.driver import Driver
-from locant.report.recommendation import python, recommendation
+from locant.report.recommendation import recommendation
 from locant.report.study import markdown
 from locant.results.reading import read_study
 from locant.results.record import read_record
 from locant.results.store import Store
+from locant.tasks._text import STANDARD_LIBRARY, read_text
 from locant.tasks.base import facts, identified, make_task
-from locant.tasks.own_text import STANDARD_LIBRARY
 
 SMALL = ["--encodings", "rotary", "--seeds", "2", "--set", "search=false", "--set", "training.steps=4"]
 SMALL += ["--set", "training.validate_every=2", "--set", "training.test=8", "--set", "training.validation=4"]
@@ -115,9 +115,7 @@ def test_of_a_folder_every_file_belongs_to_one_part(tmp_path):
         (tmp_path / f"{number}.txt").write_bytes(bytes([65 + number]) * 200)
     (tmp_path / "picture.bin").write_bytes(b"\0" * 500)
     task = make_task("own-text", path=str(tmp_path), length=32, longer=[])
-    from locant.tasks.own_text import _text
-
-    parts = [set(part.tolist()) for part in _text(str(tmp_path))[:3]]
+    parts = [set(part.tolist()) for part in read_text(str(tmp_path))[:3]]
     assert sum(len(part) for part in parts) == 60  # no byte, so no file, in two parts
     assert set.union(*parts) == set(range(65, 125))
     assert task.reach == 32
@@ -127,11 +125,9 @@ def test_other_data_are_another_task(text):
     before = identified("own-text", {"path": str(text), "length": 32, "longer": []})
     make_task("own-text", **before)
     text.write_bytes(b"another text altogether, " * 200)
-    from locant.tasks.own_text import _text
-
-    _text.cache_clear()
+    read_text.cache_clear()
     assert identified("own-text", {"path": str(text), "length": 32, "longer": []})["digest"] != before["digest"]
-    with pytest.raises(ValueError, match="does not hold the bytes"):
+    with pytest.raises(ValueError, match="does not hold what it held"):
         make_task("own-text", **before)
 
 
@@ -179,34 +175,34 @@ def kept(tmp_path, path, score, seeds=10):
 
 def test_of_those_that_cannot_be_told_apart_the_quickest_is_recommended(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name in ("rotary", "alibi") else 0.5)
-    said = recommendation(record)
+    said = recommendation(record).lines
     assert said[0].startswith("Take rotary: at the top it cannot be told from alibi")
     assert "learns 7 numbers" in said[1]
     assert "0.33 times as long" in said[1]
     assert "-.40" in said[1]
-    assert python(record)[1] == 'encoding = locant.make("rotary", dim=64, heads=4, length=24)'
+    assert recommendation(record).code[1] == 'encoding = locant.make("rotary", dim=64, heads=4, length=24)'
     assert "```python\nimport locant\n" in markdown(record)
 
 
 def test_where_nothing_helps_none_is_recommended(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.5)
-    assert recommendation(record)[0].startswith("Take none: the best encoding, ")
-    assert "needs no training: " in recommendation(record)[1]
-    assert 'make("none"' in python(record)[1]
+    assert recommendation(record).lines[0].startswith("Take none: the best encoding, ")
+    assert "needs no training: " in recommendation(record).lines[1]
+    assert 'make("none"' in recommendation(record).code[1]
 
 
 def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name == "rotary" else 0.5, seeds=3)
-    assert recommendation(record) == ["3 seeds are too few to recommend anything. Run at least 10."]
-    assert python(record) == []
+    assert recommendation(record).lines == ["3 seeds are too few to recommend anything. Run at least 10."]
+    assert not recommendation(record).code
     record.study["recommends"] = False
-    assert recommendation(record) == []
+    assert recommendation(record).lines == []
 
 
 def test_the_recommended_lines_run(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name == "rotary" else 0.5)
     lines = {}
-    exec("\n".join(python(record)), lines)
+    exec("\n".join(recommendation(record).code), lines)
     x = torch.zeros(1, 24, 64)
     assert lines["model"](x, lines["locant"].positions.consecutive(24)).shape == x.shape
 

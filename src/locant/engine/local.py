@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from locant.engine.attempt import Done, Files, attempt
 from locant.training.config import RunConfig
+from locant.workers import Worker
 
 TRIES = 3  # a run whose process dies is tried so often in all
 SETTINGS = {
@@ -22,27 +21,18 @@ SETTINGS = {
 }
 
 
-class Worker:
-    """A process that computes one run at a time."""
+class Hand(Worker):
+    """A worker that computes one run at a time."""
 
     def __init__(self, files: Files | None) -> None:
-        context = get_context("spawn")
-        self.pipe, far = context.Pipe()
-        self.process: SpawnProcess = context.Process(target=_serve, args=(far, files), daemon=True)
         with tuned():
-            self.process.start()
-        far.close()
+            super().__init__(_serve, files)
         self.run: RunConfig | None = None
 
     def give(self, run: RunConfig) -> None:
         self.run = run
         with suppress(ConnectionError):
             self.pipe.send(run.model_dump())
-
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
 
 
 @contextmanager
@@ -60,13 +50,13 @@ def tuned() -> Iterator[None]:
 def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> Iterator[Done]:
     """Compute runs and yield each as it ends; the caller may stop at any time."""
     waiting, tries = list(reversed(runs)), {run.digest(): 0 for run in runs}
-    crew = [Worker(files) for _ in range(min(workers, len(runs)))]
+    crew = [Hand(files) for _ in range(min(workers, len(runs)))]
     try:
         while waiting or any(worker.run for worker in crew):
             for worker in crew:
                 if worker.run is None and waiting:
                     worker.give(waiting.pop())  # one that has died while idle is found out below
-            busy: dict[Any, Worker] = {worker.pipe: worker for worker in crew if worker.run}
+            busy: dict[Any, Hand] = {worker.pipe: worker for worker in crew if worker.run}
             for pipe in wait(list(busy), timeout=1.0):
                 worker = busy[pipe]
                 run = worker.run
@@ -76,7 +66,7 @@ def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> 
                     worker.run = None
                     yield answer
                     continue
-                crew[crew.index(worker)] = Worker(files)
+                crew[crew.index(worker)] = Hand(files)
                 worker.stop()
                 tries[run.digest()] += 1
                 if tries[run.digest()] < TRIES:
@@ -90,7 +80,7 @@ def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> 
             worker.stop()
 
 
-def _answer(worker: Worker) -> Done | None:
+def _answer(worker: Hand) -> Done | None:
     """What a worker says of its run; None when it has died."""
     assert worker.run is not None
     try:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import multiprocessing
 import signal
 import time
 from multiprocessing.connection import Connection
 from typing import Any
 
+from locant.workers import Worker
+
 POLL = 0.1  # seconds between two looks at the clock
 START = 120.0  # seconds that a process may take to import what it needs
 
 
-class TooLong(Exception):
+class Ended(Exception):
     """Work that was ended, told in a sentence."""
 
 
@@ -44,7 +45,7 @@ class Lane:
 
     def _do(self, work: str, given: tuple[Any, ...]) -> bytes:
         if self.worker is None:
-            self.worker = Worker()
+            self.worker = Worker(_serve)
             self._answer(self.worker, START)  # it has imported what it needs
         said = self._answer(self.worker, self.seconds, work, given)
         if isinstance(said, Exception):
@@ -59,34 +60,22 @@ class Lane:
                 worker.pipe.send(asked)
             while not worker.pipe.poll(POLL):
                 if self.worker is not worker:
-                    raise TooLong("the explorer is being ended.")
+                    raise Ended("the explorer is being ended.")
                 if time.monotonic() > last:
                     self.end()
-                    raise TooLong(
+                    raise Ended(
                         f"this took longer than {seconds:g} s and was ended. Choose a smaller size, or fewer values."
                     )
             return worker.pipe.recv()
         except (EOFError, OSError):
             self.end()
-            raise TooLong("the process that worked on this has died. Choose a smaller size, or ask again.") from None
+            raise Ended("the process that worked on this has died. Choose a smaller size, or ask again.") from None
 
     def end(self) -> None:
         """End the process; the next piece of work starts another."""
         worker, self.worker = self.worker, None
         if worker is not None:
-            worker.process.kill()
-            worker.process.join()
-
-
-class Worker:
-    """A process that does what is sent to it, one piece after the other."""
-
-    def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, far = context.Pipe()
-        self.process = context.Process(target=_serve, args=(far,), daemon=True)
-        self.process.start()
-        far.close()
+            worker.stop()
 
 
 def _serve(pipe: Connection) -> None:

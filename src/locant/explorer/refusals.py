@@ -7,10 +7,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from locant.explorer.lanes import TooLong, TooMany
+from locant.explorer.lanes import Ended, TooMany
 from locant.explorer.upload import TooLarge
 
-STATUS: dict[type[Exception], int] = {ValueError: 400, TooLong: 408, TooMany: 429, TooLarge: 413}
+STATUS: dict[type[Exception], int] = {ValueError: 400, Ended: 408, TooMany: 429, TooLarge: 413}
 
 
 def add(app: FastAPI) -> None:

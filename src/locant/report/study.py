@@ -13,7 +13,7 @@ from locant.report import controls, protocol
 from locant.report.claims import answers
 from locant.report.details import Table, details, learning, published
 from locant.report.ranked import plain, ranked, rivals
-from locant.report.recommendation import python, recommendation
+from locant.report.recommendation import recommendation
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm
 from locant.statistics.ranking import Ranking
@@ -138,9 +138,9 @@ class Section(NamedTuple):
 
 def sections(record: StudyRecord) -> list[Section]:
     """Everything after the first table: controls, details, learning, published values, claims, words, protocol."""
-    study = record.study
+    study, advice = record.study, recommendation(record)
     found = [
-        Section("What to take", recommendation(record), code=python(record)),
+        Section("What to take", advice.lines, code=advice.code),
         Section("What the controls show", controls.told(record)),
         Section("More measurements", [], details(record)),
         Section("How soon it was learnt", [], learning(record)),

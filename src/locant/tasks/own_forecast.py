@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from locant.tasks._own import Asked, Floats, Method, OwnSeries
+from locant.tasks._own_series import Asked, Floats, Method, OwnSeries
 
 
 @dataclass(frozen=True)
