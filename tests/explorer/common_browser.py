@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from common_explorer import ROOT
 
 LOCANT = Path(sys.executable).with_name("locant")
 CHROMIUM = shutil.which("chromium")
@@ -18,6 +20,7 @@ FLAGS += ["--disable-background-networking", "--disable-component-update", "--di
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed. On Debian: apt-get install -y chromium"
 )
+SHOTS = Path(os.environ.get("LOCANT_SCREENSHOTS", ROOT / "dist" / "screenshots"))
 WAIT = 120_000  # milliseconds: other work may hold the cores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from common_browser import CHROMIUM, FLAGS, Visit, explorer
 from common_explorer import HERE, MINE, PACKED
 from starlette.testclient import TestClient
 
@@ -49,3 +50,32 @@ def refused(client):
         return response.json()["error"]
 
     return asked
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address():
+    with explorer(MINE, "--store", PACKED) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Opens a page of the explorer."""
+    opened = []
+
+    def opens(where="", **how):
+        opened.append(Visit(browser, address, where, **how))
+        return opened[-1]
+
+    yield opens
+    for one in opened:
+        one.context.close()

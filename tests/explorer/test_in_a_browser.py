@@ -1,18 +1,16 @@
-"""The explorer in a real browser: every tab, both themes, phone width, keyboard, links, files, broken input."""
+"""The explorer in a real browser: every tab, both themes, phone width, keyboard, links, broken input."""
 
 from __future__ import annotations
 
 import json
-import os
-import urllib.request
 from pathlib import Path
 
 import pytest
-from common_browser import CHROMIUM, FLAGS, NEEDS_CHROMIUM, Visit, explorer
-from common_explorer import MINE, PACKED, ROOT
+from common_browser import NEEDS_CHROMIUM, SHOTS, Visit, explorer
 
 pytestmark = [NEEDS_CHROMIUM, pytest.mark.slow]
-SHOTS = Path(os.environ.get("LOCANT_SCREENSHOTS", ROOT / "dist" / "screenshots"))
+
+
 TABS = {  # what is there when a tab has drawn itself
     "encodings": ".worked li",
     "attention": ".many .main-svg",
@@ -20,35 +18,6 @@ TABS = {  # what is there when a tab has drawn itself
     "studies": ".plot .main-svg",
     "detect": ".drop",
 }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def address():
-    with explorer(MINE, "--store", PACKED) as address:
-        yield address
-
-
-@pytest.fixture
-def visit(browser, address):
-    """Opens a page of the explorer."""
-    opened = []
-
-    def opens(where="", **how):
-        opened.append(Visit(browser, address, where, **how))
-        return opened[-1]
-
-    yield opens
-    for one in opened:
-        one.context.close()
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -195,58 +164,6 @@ def test_a_study_can_be_filtered(visit):
     seen.page.get_by_label("rotary", exact=True).uncheck()
     assert seen.page.locator("tbody tr").count() == rows - 1
     assert "rotary" not in seen.page.evaluate("document.querySelector('.plot').layout.yaxis.ticktext")
-
-
-def load(hour):
-    """A day's rhythm with a little noise, and one fault."""
-    return 10 + (hour % 24) / 4 + (hour * 7919 % 11) / 50 + (9 if 300 <= hour < 306 else 0)
-
-
-SERIES = "time,load\n" + "".join(
-    f"2024-01-{1 + hour // 24:02}T{hour % 24:02}:00,{load(hour):.3f}\n" for hour in range(480)
-)
-
-
-def dropped(page, name, body):
-    """Drop a file on the page as a hand does."""
-    page.evaluate(
-        """([name, body]) => {
-            const data = new DataTransfer();
-            data.items.add(new File([body], name));
-            const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
-            document.querySelector('.drop').dispatchEvent(event);
-        }""",
-        [name, body],
-    )
-
-
-def test_a_dropped_file_gives_events(visit):
-    seen = visit("#detect")
-    seen.page.wait_for_selector(".drop")
-    dropped(seen.page, "mine.csv", SERIES)
-    seen.until("document.querySelector('[role=status].reason')?.textContent.includes('event')")
-    events = seen.page.locator("table").first.inner_text()
-    assert "2024-01-13 12:00:00" in events  # hour 300
-    seen.page.screenshot(path=SHOTS / "detect-events.png", full_page=True)
-    assert seen.complaints == []
-
-
-@pytest.mark.parametrize(
-    ("name", "body", "said"),
-    [
-        ("huge.csv", "1\n" * 2_100_000, "takes up to 4 MB"),
-        ("binary.csv", "\u0000\u0001\u0002" * 50, "dropped.csv"),
-        ("words.csv", "a,b\nx,y\n", "dropped.csv"),
-        ("<img src=x onerror=window.hurt=1>.csv", "", "empty"),
-    ],
-)
-def test_a_huge_or_broken_file_gets_a_message_and_the_server_lives(visit, address, name, body, said):
-    seen = visit("#detect")
-    seen.page.wait_for_selector(".drop")
-    dropped(seen.page, name, body)
-    seen.until(f"document.querySelector('[role=status].reason').textContent.includes({json.dumps(said)})")
-    assert seen.page.evaluate("window.hurt === undefined && document.querySelectorAll('main img').length === 0")
-    assert urllib.request.urlopen(f"{address}api/start", timeout=30).status == 200
 
 
 @pytest.mark.parametrize(

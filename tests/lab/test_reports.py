@@ -1,16 +1,15 @@
-"""Reports of finished studies: claims, details, controls, suites, packed files. No training."""
+"""Reports of finished studies: claims, details, controls, search, suites, the page. No training."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import re
 import subprocess
 
 import numpy as np
 import pytest
 from common_lab import LOCANT
+from common_records import finished
 from scripted import COST
 
 from locant.engine.attempt import Done
@@ -21,26 +20,10 @@ from locant.report.details import details, learning, published, with_half
 from locant.report.page import html
 from locant.report.study import markdown
 from locant.report.suite import side_by_side
-from locant.results.pack import pack, unpack
-from locant.results.reading import read_studies, read_study, study_names
+from locant.results.reading import read_studies, read_study
 from locant.results.record import read_record
 from locant.results.store import Store
 from locant.tasks.base import facts, make_task
-
-
-def finished(folder, name, metrics_of, /, **changes):
-    """A study whose runs gave what `metrics_of` says, without any training."""
-    study = read_study(name, changes={"search": False, **changes})
-    store = Store(folder / "runs.sqlite")
-
-    def compute(runs):
-        for run in runs:
-            metrics = {"validation": 0.5, **metrics_of(run.name, run.seed)}
-            history = [{"step": step, "accuracy": step / 100} for step in (50, 90, 95)] if not run.baseline else []
-            yield Done(run, metrics, history, {} if run.baseline else COST, "", {"seed": run.seed})
-
-    known = facts(make_task(study.task, **study.task_options))
-    return store, Driver(study, store, compute).finish(known, f"locant compare {name}")
 
 
 def published_like(name, seed):
@@ -119,36 +102,6 @@ def test_a_suite_stands_side_by_side(tmp_path):
     assert next(row for row in rows if row[0] == "rotary")[1:] == [".500 a", ".600 a", ".700 a", ".800 a", ".900 a"]
 
 
-def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp_path):
-    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=4)
-    path = tmp_path / "deep" / "order.json.gz"
-    pack(store, [which], path)
-    first, again = read_record(store, which), read_record(unpack(path), "order")
-    assert markdown(again) == markdown(first)
-    assert [note.get("seed") for note in again.rows[0].notes] == [0, None, None, None]
-    before = path.read_bytes()
-    pack(store, [which], path)
-    assert path.read_bytes() == before  # the same bytes every time
-    done = subprocess.run([LOCANT, "report", "order", "--store", path, "--csv"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "rotary" in done.stdout
-
-
-WRONG = {
-    "no gzip": b"hello",
-    "no format": gzip.compress(b"[]"),
-    "another format": gzip.compress(json.dumps({"format": "x"}).encode()),
-}
-
-
-@pytest.mark.parametrize("what", WRONG)
-def test_a_file_that_holds_no_packed_studies_is_told(tmp_path, what):
-    path = tmp_path / "some.json.gz"
-    path.write_bytes(WRONG[what])
-    with pytest.raises(ValueError, match="cannot be read as packed studies"):
-        unpack(path)
-
-
 def test_a_name_means_the_study_of_that_name_before_any_id_that_begins_with_it(tmp_path):
     store, plain = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
     finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2, name="order-longer")
@@ -156,57 +109,8 @@ def test_a_name_means_the_study_of_that_name_before_any_id_that_begins_with_it(t
     assert read_record(store, "order-l").study["name"] == "order-longer"
 
 
-@pytest.mark.parametrize("name", study_names())
-def test_every_study_that_is_shipped_can_be_read_in_full_and_quick(name, tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text("load\n" + "\n".join(str(number * number % 17) for number in range(2000)))
-    changes = {"task_options.path": str(path)} if name.startswith("own-") else {}
-    for quick in (False, True):
-        for study in read_studies(name, quick=quick, changes=changes):
-            task = make_task(study.task, **study.task_options)
-            assert set(study.baselines) <= set(task.baselines)
-            assert {"none"} <= {row.name for row in study.rows()}
-            assert study.words.shows
-            assert study.words.does_not_show
-            assert study.words.would_change_it
-            known = {row.name for row in study.rows()}
-            if not quick:
-                assert {claim.row for claim in study.claims} | set(study.published) <= known
-
-
-def test_designs_are_variations_and_wrong_ones_are_told():
-    four = read_studies("anomaly", design="full")
-    assert [study.name for study in four] == [
-        f"anomaly-{kind}" for kind in ("masked-many", "masked-one", "plain-many", "plain-one")
-    ]
-    assert len({json.dumps(study.task_options) for study in four}) == 4
-    with pytest.raises(ValueError, match=r"Did you mean 'full'"):
-        read_studies("anomaly", design="ful")
-    with pytest.raises(ValueError, match="consists of slot"):
-        read_studies("slots", design="full")
-    with pytest.raises(ValueError, match="several studies"):
-        read_study("slots")
-
-
-@pytest.mark.parametrize("seeds", [[], 0, [-1], [1, 1], [1_000_000]])
-def test_seeds_are_how_many_or_which_and_never_those_of_the_search(seeds):
-    with pytest.raises(ValueError, match="seeds"):
-        read_study("order", changes={"seeds": seeds})
-
-
 def test_a_mean_of_tiny_numbers_keeps_its_size():
     assert with_half(np.array([1e-6, 2e-6, 3e-6])).startswith("2e-06 ± 2e-06")
-
-
-def test_what_is_unpacked_is_gone_when_the_command_has_ended(tmp_path):
-    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
-    path, place = tmp_path / "order.json.gz", tmp_path / "unpacked"
-    pack(store, [which], path)
-    place.mkdir()
-    words = [LOCANT, "report", "--store", path, "--csv"]
-    done = subprocess.run(words, env={**os.environ, "TMPDIR": str(place)}, capture_output=True, text=True, check=True)
-    assert "rotary" in done.stdout
-    assert list(place.iterdir()) == []
 
 
 @pytest.mark.slow
@@ -287,13 +191,6 @@ def test_runs_of_different_code_in_one_row_are_told(tmp_path):
     assert "different versions" not in markdown(record)
     record.rows[0].codes[0] = "0123456789abcdef"
     assert f"different versions of the code: {record.rows[0].name}." in markdown(record)
-
-
-def test_packed_studies_keep_the_day_on_which_they_were_finished(tmp_path):
-    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
-    path = tmp_path / "order.json.gz"
-    pack(store, [which], path)
-    assert read_record(unpack(path)).finished == read_record(store, which).finished
 
 
 def test_one_seed_gives_json_that_every_reader_takes(tmp_path):

@@ -1,113 +1,21 @@
-"""The pictures of a study, from records made by hand: what is offered, what is drawn, what is written."""
+"""The pictures of a study: what is offered, what is drawn, what is written."""
 
 from __future__ import annotations
 
-import base64
 import re
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from common_study import PAPERS, bare, names_down, notes, row, study
 from matplotlib.colors import to_hex
-from matplotlib.text import Text
-from PIL import Image
 
-from locant.plots import changes, cost, estimate, spread
+from locant.plots import changes, spread
 from locant.plots.colours import THEMES, colour
-from locant.plots.entrants import CONTROL, PLAIN_METHOD, Entrant
-from locant.plots.saving import save
-from locant.plots.small import shrink
-from locant.report.pictures import MAKERS, pictures, write_pictures
+from locant.report.pictures import MAKERS, pictures
 from locant.report.pictures_of_runs import sharpest
 from locant.report.ranked import ranked
-from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import interval
-
-ROWS = {"none": "none", "scrambled": "sinusoidal", "rotary": "rotary", "learned": "learned", "learned .02": "learned"}
-MEANS = {"none": 0.3, "scrambled": 0.32, "rotary": 0.9, "learned": 0.7, "learned .02": 0.6, "harmonic": 0.8}
-ACCURACY = {"metric": "accuracy", "chooses": "accuracy", "higher_is_better": True, "chance": 0.25, "length": 32}
-PAPERS = [
-    {"encoding": "rotary", "effort": "quick", "findings": [{"name": "shift", "verdict": "holds"}]},
-    {"encoding": "mine.py:Mine", "effort": "quick", "findings": [{"name": "shift", "verdict": "fails"}]},
-]
-
-
-def notes(draw, seed):
-    weights = draw.dirichlet(np.full(6, 0.3), (2, 2, 6))  # (layers, heads, queries, keys)
-    top = weights.max((-2, -1))
-    small = (weights / top[..., None, None] * 255).round().astype(np.uint8)
-    same = np.random.default_rng(seed)  # the window is the same for every row
-    hidden = same.permutation(12) < 3
-    target = np.column_stack([same.normal(size=(12, 2)), hidden])
-    return {
-        "attention": {
-            "shape": list(weights.shape),
-            "top": top.flatten().tolist(),
-            "bytes": base64.b64encode(small.tobytes()).decode(),
-        },
-        "reconstruction": {"target": target.tolist(), "output": (target[:, :2] + 0.1).tolist()},
-        "histogram": {"edges": [0.1, 1.0, 10.0 + seed], "normal": [90, 10], "faulty": [2, 8]},
-    }
-
-
-def row(name, encoding, *, seeds=3, plain=False):
-    draw = np.random.default_rng(sum(map(ord, name)))
-    scores = (MEANS.get(name, 0.5) + draw.normal(0, 0.02, seeds)).tolist()
-    metrics = {"accuracy": scores, "recall, point": scores, "recall, collective": [s / 2 for s in scores]}
-    if plain:
-        return RowRecord(name, encoding, {}, metrics, list(range(seeds)), [[]] * seeds, {}, [{}] * seeds)
-    metrics |= {"accuracy at 64": [s / 2 for s in scores], "accuracy at 48": [s * 0.8 for s in scores]}
-    metrics |= {"change when shuffled": [0.0 if name == "none" else 0.5] * seeds}
-    history = [{"step": step, "train_loss": 1.0, "accuracy": step / 200} for step in (50, 100)]
-    costs = {"seconds_a_step": [0.01 + len(name) / 1000] * seeds, "parameters": [1000.0 + len(name)] * seeds}
-    kept = [notes(draw, seed) for seed in range(seeds)]
-    return RowRecord(name, encoding, {}, metrics, list(range(seeds)), [history] * seeds, costs, kept)
-
-
-def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, seeds=3, **facts):
-    asked = {
-        "controls": ["none", "scrambled"],
-        "baselines": ["harmonic"],
-        "task": "anomaly",
-        "details": ["recall, point"],
-    }
-    rows = [row(name, ROWS[name], seeds=seeds) for name in names] + [row("harmonic", "none", seeds=seeds, plain=True)]
-    facts = {**ACCURACY, "ceilings": {"without positions": 0.25, "by place": 1.0, "by T5 buckets": 1.0}, **facts}
-    return StudyRecord("s", asked, facts, "locant compare s", rows)
-
-
-def bare(names=("none", "rotary"), **more):
-    """Scores and nothing else."""
-    record = study(names, **more)
-    for one in record.rows:
-        one.notes, one.histories, one.costs = [{}] * len(one.seeds), [[]] * len(one.seeds), {}
-        one.metrics = {"accuracy": one.metrics["accuracy"]}
-    return record
-
-
-def names_down(axes):
-    return [label.get_text() for label in axes.get_yticklabels()]
-
-
-def drawn_colours(axes):
-    """Every colour of a line, a bar or an outline."""
-    found = {to_hex(line.get_color()) for line in axes.lines} | {
-        to_hex(patch.get_edgecolor()) for patch in axes.patches
-    }
-    return found | {to_hex(patch.get_facecolor()) for patch in axes.patches}
-
-
-@pytest.fixture(scope="module")
-def offered():
-    return pictures(study(), PAPERS)
-
-
-@pytest.fixture(scope="module")
-def axes(offered):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return {name: picture.draw() for name, picture in offered.items()}
 
 
 def test_every_picture_is_offered_when_its_numbers_are_there(offered):
@@ -209,31 +117,6 @@ def test_the_forest_shows_the_differences_and_letters_of_the_ranking(offered):
     assert "left is better" in pictures(study(higher_is_better=False))["forest"].draw()[0].get_xlabel()
 
 
-def test_an_encoding_has_one_colour_in_every_picture(axes):
-    for name in ("metric", "forest", "kinds", "changes", "cost", "parameters"):
-        assert colour("rotary") in drawn_colours(axes[name][0]), name
-    for name in ("lengths", "spread", "curves", "reconstruction"):
-        own = next(one for one in axes[name] if one.get_title("left") == "rotary")
-        others = [one for one in axes[name] if one.get_title("left") == "none"]
-        assert colour("rotary") in drawn_colours(own), name
-        assert all(colour("rotary") not in drawn_colours(one) for one in others), name
-
-
-def test_controls_have_their_own_colours_and_plain_methods_are_grey(offered):
-    entrants = {one.name: one for one in offered["metric"].numbers["entrants"]}
-    look = THEMES["light"]
-    assert entrants["scrambled"].colour(look) == colour("scrambled") != colour("sinusoidal")
-    assert entrants["harmonic"].colour(look) == look.muted
-    assert Entrant("no attention", "none", CONTROL).colour(look) not in (colour("none"), look.muted)
-    assert {one.marker(look)["marker"] for one in entrants.values()} == {"o", "D", "s"}
-    assert Entrant("harmonic", "none", PLAIN_METHOD).ink(look) == look.muted
-
-
-def test_a_second_row_of_an_encoding_is_hollow_wherever_it_stands():
-    entrants = pictures(study(("none", "learned", "learned .02", "scrambled")))["metric"].numbers["entrants"]
-    assert [one.name for one in entrants if one.again] == ["learned .02"]
-
-
 def test_rows_with_failed_runs_stand_last_without_a_mean_and_are_named_elsewhere():
     record = study()
     record.rows[1].failures = ["seed 2: the loss is nan", "seed 3: lost"]
@@ -323,73 +206,3 @@ def test_the_property_matrix_tells_what_holds_from_what_does_not(axes):
     wrong = [{**PAPERS[0], "findings": [{"name": "shift", "verdict": "perhaps"}]}]
     with pytest.raises(ValueError, match="verdict"):
         pictures(study(), wrong)["properties"].draw()
-
-
-def test_names_beside_points_keep_their_order_and_their_distance():
-    draw = np.random.default_rng(0)
-    for count in (1, 2, 15, 40):
-        places = np.sort(draw.random(count) ** 3)
-        moved = np.array(cost.apart(list(places), 1 / 40))
-        assert (np.diff(moved) >= 1 / 40 - 1e-9).all()
-        assert moved.min() >= 0
-        assert moved.max() <= 1 + 1e-9
-    assert cost.apart([0.1, 0.5], 0.05) == pytest.approx([0.1, 0.5])
-
-
-def test_lines_at_one_value_share_a_name():
-    assert estimate.together({"a": 0.5, "b": 0.5001, "c": 0.6}, 0.01) == {0.5: ["a", "b"], 0.6: ["c"]}
-
-
-def test_no_word_is_cut_off_at_the_edge(axes):
-    for name, panels in axes.items():
-        if name == "parameters":  # drawn by the same file as cost
-            continue
-        figure = panels[0].get_figure(root=True)
-        figure.draw_without_rendering()
-        whole = figure.bbox
-        for panel in panels:
-            box = panel.get_tightbbox()
-            assert box.x0 >= -2, name
-            assert box.x1 <= whole.width + 2, name
-            assert box.y1 <= whole.height + 2, name
-        title = figure._suptitle.get_window_extent()
-        assert title.x1 <= whole.width, name
-        assert all(panel.title.get_window_extent().y1 <= title.y0 + 2 for panel in panels), name
-
-
-def test_with_23_rows_no_name_covers_another():
-    record = bare(("none", "rotary"), seeds=2)
-    record.rows += [row(f"row {number}", "rotary", seeds=2) for number in range(20)]
-    for one in record.rows:
-        one.costs = {"parameters": [1000.0, 1000.0]}
-    made = pictures(record)
-    (metric,) = made["metric"].draw()
-    (points,) = made["parameters"].draw()
-    for panel, words in ((metric, metric.get_yticklabels()), (points, points.texts)):
-        panel.figure.draw_without_rendering()
-        boxes = sorted((Text.get_window_extent(word) for word in words), key=lambda box: box.y0)  # without leaders
-        assert len(boxes) == 23
-        assert all(low.y1 <= high.y0 for low, high in pairwise(boxes))
-
-
-def test_the_same_record_is_written_to_the_same_bytes_in_small_files(tmp_path):
-    first = write_pictures(bare(()), tmp_path / "one", ("png", "svg"))
-    assert [path.name for path in first] == ["metric.png", "metric.svg"]
-    again = write_pictures(bare(()), tmp_path / "two", ("png", "svg"))
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
-    assert first[0].stat().st_size < 20_000
-    (dark,) = write_pictures(bare(()), tmp_path / "three", theme="dark")
-    assert Image.open(dark).convert("RGB").getpixel((2, 2)) == (0x15, 0x18, 0x1D)
-    with pytest.raises(ValueError, match="format"):
-        write_pictures(bare(()), tmp_path / "four", ("gif",))
-
-
-def test_a_shrunk_picture_looks_the_same_and_keeps_its_caption(tmp_path, offered, axes):
-    caption = offered["metric"].caption
-    path = save(axes["metric"], tmp_path / "metric.png", title=caption)
-    whole, size = np.asarray(Image.open(path).convert("RGB")).astype(int), path.stat().st_size
-    small = Image.open(shrink(path))
-    assert np.abs(np.asarray(small.convert("RGB")).astype(int) - whole).max() <= 12
-    assert path.stat().st_size < size / 2
-    assert small.text["Title"] == caption
-    assert small.info["dpi"] == pytest.approx((144, 144), abs=0.1)

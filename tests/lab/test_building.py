@@ -1,0 +1,114 @@
+"""The model of a run: paired weights, matched sizes, places and controls."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from common_runs import run
+
+from locant.catalog import make, names
+from locant.encodings.base import Encoding
+from locant.shapes import Shape
+from locant.tasks.base import make_task
+from locant.tasks.order import Order
+from locant.training.build import Scaled, build, matched
+from locant.training.evaluate import execute
+from locant.training.places import Places
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_encoding_of_a_seed_starts_from_the_same_shared_weights(name):
+    task = make_task("order", length=8, symbols=5)
+    one, other = build(run(name), task).state_dict(), build(run("none"), task).state_dict()
+    shared = [key for key in other if not key.startswith("body.encodings")]
+    assert shared
+    assert all(torch.equal(one[key], other[key]) for key in shared)
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "learned", "hybrid", "continuous", "fourier"])
+def test_what_is_added_to_the_input_has_the_size_of_a_token(name):
+    model = build(run(name), make_task("order", length=8, symbols=5))
+    encoding = model.body.encodings[0]
+    assert isinstance(encoding, Scaled)
+    added = encoding.embed(torch.zeros(1, 8, 16), torch.arange(8))
+    assert added.square().mean().sqrt().item() == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["rotary", "alibi", "t5", "shaw", "none"])
+def test_what_does_not_add_to_the_input_is_left_alone(name):
+    assert not isinstance(build(run(name), make_task("order", length=8, symbols=5)).body.encodings[0], Scaled)
+
+
+def test_a_scrambled_control_meets_the_same_data_in_the_same_order(monkeypatch):
+    met = {}
+    for control in ("", "scramble"):
+        rows = met.setdefault(control, [])
+        plain = Order.sample
+
+        def spy(self, count, draw, rows=rows, plain=plain):
+            batch = plain(self, count, draw)
+            rows.append(batch.inputs)
+            return batch
+
+        monkeypatch.setattr(Order, "sample", spy)
+        execute(run("sinusoidal", control=control))
+        monkeypatch.setattr(Order, "sample", plain)
+    assert len(met[""]) == len(met["scramble"])
+    assert all(torch.equal(a, b) for a, b in zip(met[""], met["scramble"], strict=True))
+
+
+def test_scrambled_positions_are_the_same_ones_in_another_order_for_every_row():
+    pos = Places(run(control="scramble"), "train")(torch.zeros(50, 8)).pos
+    assert torch.equal(pos.sort(-1).values, torch.arange(8).expand(50, 8))
+    assert len(pos.unique(dim=0)) > 40
+
+
+def test_a_token_that_sees_only_itself_is_a_control_without_attention():
+    place = Places(run("none", control="alone"), "train")(torch.zeros(3, 8))
+    model = build(run("none", control="alone"), make_task("order", length=8, symbols=5))
+    tokens = torch.randint(5, (3, 8))
+    other = tokens.clone()
+    other[:, 4] = (other[:, 4] + 1) % 5
+    hidden, changed = (model.body(x, place.pos, mask=place.see) for x in (tokens, other))
+    same = (hidden - changed).abs().amax((0, 2)) < 1e-6
+    assert same.tolist() == [True] * 4 + [False] + [True] * 3
+
+
+@pytest.mark.parametrize("name", names())
+def test_padding_changes_no_answer(name):
+    model = build(run(name, task_options={"length": 8, "symbols": 5, "longer": [12]}), Order(8, 5, (12,))).eval()
+    tokens = torch.randint(5, (3, 8))
+    padded = torch.cat([tokens, torch.randint(5, (3, 4))], 1)
+    real = torch.arange(12).expand(3, 12) < 8
+    plain, with_padding = model(tokens, torch.arange(8)), model(padded, torch.arange(12), real)
+    assert torch.allclose(plain, with_padding, atol=1e-5)
+
+
+def test_scrambling_leaves_padding_where_it_is():
+    real = torch.tensor([[True] * 5 + [False] * 3, [True, False] * 4])
+    pos = Places(run(control="scramble"), "train")(torch.zeros(2, 8), real).pos
+    for row, valid in zip(pos, real, strict=True):
+        assert sorted(row[valid].tolist()) == torch.arange(8)[valid].tolist()
+        assert torch.equal(row[~valid], torch.arange(8)[~valid])
+
+
+def test_shared_weights_are_the_same_beside_an_encoding_that_widens_the_input():
+    """What joins the encoding to the input is drawn last, so that pairing holds."""
+    task = Order(8, 5)
+    plain, wide = (build(run("sinusoidal", options=options), task) for options in ({}, {"join": "concat"}))
+    shared = {name: value for name, value in wide.state_dict().items() if ".fuse." not in name}
+    assert len(shared) < len(wide.state_dict())
+    assert all(torch.equal(value, plain.state_dict()[name]) for name, value in shared.items())
+
+
+class Product(Encoding):
+    """Multiplies the input instead of adding to it."""
+
+    def embed(self, x, pos):
+        return x * (1 + pos[..., None].to(x.dtype)) + 1
+
+
+def test_what_does_not_add_is_not_scaled():
+    encoding = Product(Shape(8, 2, 16))
+    assert matched(encoding, 16) is encoding
+    assert isinstance(matched(make("sinusoidal", dim=8, heads=2, length=16), 16), Scaled)

@@ -1,0 +1,64 @@
+"""Packed studies: the same report, the same bytes, and nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+
+import pytest
+from common_lab import LOCANT
+from common_records import finished
+
+from locant.report.study import markdown
+from locant.results.pack import pack, unpack
+from locant.results.record import read_record
+
+
+def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=4)
+    path = tmp_path / "deep" / "order.json.gz"
+    pack(store, [which], path)
+    first, again = read_record(store, which), read_record(unpack(path), "order")
+    assert markdown(again) == markdown(first)
+    assert [note.get("seed") for note in again.rows[0].notes] == [0, None, None, None]
+    before = path.read_bytes()
+    pack(store, [which], path)
+    assert path.read_bytes() == before  # the same bytes every time
+    done = subprocess.run([LOCANT, "report", "order", "--store", path, "--csv"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "rotary" in done.stdout
+
+
+WRONG = {
+    "no gzip": b"hello",
+    "no format": gzip.compress(b"[]"),
+    "another format": gzip.compress(json.dumps({"format": "x"}).encode()),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_file_that_holds_no_packed_studies_is_told(tmp_path, what):
+    path = tmp_path / "some.json.gz"
+    path.write_bytes(WRONG[what])
+    with pytest.raises(ValueError, match="cannot be read as packed studies"):
+        unpack(path)
+
+
+def test_what_is_unpacked_is_gone_when_the_command_has_ended(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    path, place = tmp_path / "order.json.gz", tmp_path / "unpacked"
+    pack(store, [which], path)
+    place.mkdir()
+    words = [LOCANT, "report", "--store", path, "--csv"]
+    done = subprocess.run(words, env={**os.environ, "TMPDIR": str(place)}, capture_output=True, text=True, check=True)
+    assert "rotary" in done.stdout
+    assert list(place.iterdir()) == []
+
+
+def test_packed_studies_keep_the_day_on_which_they_were_finished(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    path = tmp_path / "order.json.gz"
+    pack(store, [which], path)
+    assert read_record(unpack(path)).finished == read_record(store, which).finished
