@@ -33,8 +33,8 @@ def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp
 
 WRONG = {
     "no gzip": b"hello",
-    "no format": gzip.compress(b"[]"),
-    "another format": gzip.compress(json.dumps({"format": "x"}).encode()),
+    "no format": gzip.compress(b"[]", mtime=0),
+    "another format": gzip.compress(json.dumps({"format": "x"}).encode(), mtime=0),
 }
 
 

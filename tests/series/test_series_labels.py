@@ -101,7 +101,7 @@ def test_windows_of_every_layout_mark_the_same_rows_with_both_ends(marked, windo
 def test_windows_of_a_packed_file_are_found_under_its_plain_name(write):
     import gzip
 
-    path = write(gzip.compress("\n".join(HOURS).encode()), "folder/mine.csv.gz")
+    path = write(gzip.compress("\n".join(HOURS).encode(), mtime=0), "folder/mine.csv.gz")
     windows = write(json.dumps({"folder/mine.csv": [["2014-02-14 02:00", "2014-02-14 02:00"]]}), "w.json")
     assert read_series(path, windows=windows).windows == ((2, 3),)
 
