@@ -24,7 +24,7 @@ from locant.dropout import is_quick
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
-from locant.placing import Placed, causal_mask, need_device, need_encoding, place
+from locant.placing import Placed, causal_mask, hidden, need_device, need_encoding, place
 from locant.shapes import Shape
 
 PATHS = ("explicit", "blocked", "fused")
@@ -121,7 +121,7 @@ def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None)
     if is_quick(drop) or (on_cpu and (drop is not None or positions.in_transform(q))):
         return "explicit"  # the fused kernels know only torch's own; the one on the CPU neither dropout nor transforms
     learns = placed.add is not None and placed.add.requires_grad  # the fused kernel has no gradient for the bias
-    widened = k.shape[-1] > width and placed.add is None and placed.see is None and not placed.causal
+    widened = k.shape[-1] > width and placed.add is None and not placed.causal
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()
     if on_cpu and plain and (learns or widened):
         return "blocked"
@@ -150,15 +150,14 @@ def attend_rotated(
         )
     if chosen == "explicit":
         return explain_rotated(q, k, v, placed, scale=scale, drop=drop).out
-    masked = placed.causal or placed.see is not None
-    if chosen == "blocked" and not masked and drop is None:
-        out = blocked(q, k, v, None if placed.add is None else placed.add.to(q.dtype), scale)
+    add = None if placed.add is None else placed.add.to(q.dtype)
+    if chosen == "blocked" and not placed.causal and drop is None:
+        out = blocked(q, k, v, add, scale)
     else:
-        seen = placed.see if placed.add is None else placed.add.to(q.dtype)
         missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
         even = pad(v, (0, missing)) if missing > 0 else v
         share_dropped = 0.0 if drop is None else drop.p
-        out = fused(q, k, even, attn_mask=seen, is_causal=placed.causal, scale=scale, dropout_p=share_dropped)
+        out = fused(q, k, even, attn_mask=add, is_causal=placed.causal, scale=scale, dropout_p=share_dropped)
         out = out[..., : v.shape[-1]]
     return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
 
@@ -172,11 +171,10 @@ def explain_rotated(
     scores = (q @ k.mT).to(precise)  # (B, H, Q, K)
     if overrides(placed.encoding, "rescore"):
         scores = placed.encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos)
-    see = causal_mask(scores.shape, scores.device) if placed.causal else placed.see
     if placed.add is not None:
         scores = scores + placed.add.to(precise)
-    elif see is not None:
-        scores = scores.masked_fill(~see, float("-inf"))
+    elif placed.causal:
+        scores = scores + hidden(causal_mask(scores.shape, scores.device), precise)
     weights = scores.softmax(-1).to(v.dtype)
     if placed.blind is not None:
         weights = weights.masked_fill(placed.blind, 0.0)

@@ -18,8 +18,11 @@ from torch import Tensor
 
 
 def blocked(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float) -> Tensor:
-    """q (B,H,Q,d), k (B,H,K,d), v (B,H,K,·) of any width, bias (1|B, 1|H, Q, K) or none: (B,H,Q,·)."""
-    return _Blocked.apply(q, k, v, None if bias is None else bias.expand(-1, q.shape[1], -1, -1), scale)
+    """q (B,H,Q,d), k (B,H,K,d), v (B,H,K,·) of any width, bias broadcastable to (B,H,Q,K) or none: (B,H,Q,·)."""
+    if bias is not None:
+        rows = bias.shape[0] if bias.dim() == 4 else 1
+        bias = bias.expand(rows, q.shape[1], q.shape[2], k.shape[2])
+    return _Blocked.apply(q, k, v, bias, scale)
 
 
 class _Blocked(torch.autograd.Function):

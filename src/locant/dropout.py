@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -28,9 +29,9 @@ class BitDropout(nn.Dropout):
         steps = round(self.p * 2**BITS)
         if not self.training or not steps:
             return x
-        words = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device).random_(-(2**63), None)
+        words = _words(-(-x.numel() // 4), x.device)
         drawn = words.view(torch.int16)[: x.numel()].view(x.shape)  # uniform from −2¹⁵ up to 2¹⁵ − 1
-        kept = (drawn >= steps - 2 ** (BITS - 1)).to(x.dtype)
+        kept = drawn.ge_(steps - 2 ** (BITS - 1)).to(x.dtype)  # 0 or 1; booleans would cost four times more
         return x * kept.mul_(1 / (1 - steps / 2**BITS))
 
 
@@ -63,6 +64,14 @@ def make_dropout(owner: str, dropped: float, source: str = "fresh") -> nn.Dropou
 def is_quick(drop: nn.Dropout | None) -> bool:
     """Whether it is another dropout than torch's own."""
     return isinstance(drop, BitDropout | PooledDropout)
+
+
+def _words(count: int, device: torch.device) -> Tensor:
+    """So many random words of 64 bits that follow torch's seed. On a CPU numpy draws them three times as fast."""
+    if device.type != "cpu":
+        return torch.empty(count, dtype=torch.int64, device=device).random_(-(2**63), None)
+    seed = int(torch.randint(2**62, ()))
+    return torch.from_numpy(np.random.SFC64(seed).random_raw(count).view(np.int64))
 
 
 @cache

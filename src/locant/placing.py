@@ -18,8 +18,7 @@ class Placed(NamedTuple):
     q_pos: Tensor
     k_pos: Tensor
     tables: Any  # what `rotate` needs
-    add: Tensor | None  # (1|B, 1|H, Q, K): bias, with −∞ where hidden; None when there is no bias
-    see: Tensor | None  # (…, Q, K) boolean: what may be seen; None when all, or when it is in `add`
+    add: Tensor | None  # to the scores, broadcastable to (B, H, Q, K): the bias, with −∞ where the mask hides
     blind: Tensor | None  # (…, Q, 1) boolean: queries that see nothing; their output is 0
     causal: bool  # a plain causal mask, left to the fused kernel
 
@@ -44,16 +43,15 @@ def place(
     sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
     see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
     may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
-    blind = ~see.any(-1, keepdim=True) if see is not None and may_be_blind else None
+    blind = _blind(see) if see is not None and may_be_blind else None
     if see is not None and blind is not None:
         see = see | blind  # a softmax over nothing would be NaN; the output is set to 0 afterwards
     add = checked_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
-    if add is not None:
-        if plain_causal:
-            see, plain_causal = causal_mask(sizes, like.device), False
-        if see is not None:
-            add, see = add.masked_fill(~see, float("-inf")), None
-    return Placed(encoding, q_pos, k_pos, tables, add, see, blind, plain_causal)
+    if add is not None and plain_causal:
+        see, plain_causal = causal_mask(sizes, like.device), False
+    if see is not None:
+        add = hidden(see, like.dtype) if add is None else add.masked_fill(~see, float("-inf"))
+    return Placed(encoding, q_pos, k_pos, tables, add, blind, plain_causal)
 
 
 def place_step(
@@ -95,6 +93,18 @@ def check_tokens(encoding: Encoding, x: Tensor, pos: Tensor) -> None:
         raise ValueError(f"the input must be a tensor of shape (B, T, {encoding.shape.dim}). Got {got} instead.")
     need_device(encoding, x)
     positions.check(pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos")
+
+
+def hidden(see: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where a boolean mask lets see, −∞ where not: adding it costs far less on a CPU than filling by the mask."""
+    return torch.zeros(see.shape, dtype=dtype, device=see.device).masked_fill_(~see, float("-inf"))
+
+
+def _blind(see: Tensor) -> Tensor | None:
+    """Which queries see nothing; None when all are known to see something (a GPU is not kept waiting to know it)."""
+    blind = ~see.any(-1, keepdim=True)
+    known = see.device.type == "cpu" and positions.visible(see)
+    return None if known and not bool(blind.any()) else blind
 
 
 def causal_mask(sizes: tuple[int, ...] | torch.Size, device: torch.device) -> Tensor:
