@@ -47,7 +47,7 @@ def main() -> None:
     rows = []
     for name, encoding in made.items():
         content = any(overrides(encoding, door) for door in ("rescore", "mix"))
-        path = choose(place(encoding, pos, pos, like=q), *encoding.rotate(q, q, pos, pos))
+        path = choose(place(encoding, pos, pos, like=q), *encoding.rotate(q, q, pos, pos)).path
         ratio, spread = times[name][0] / times["none"][0], times[name][1]
         rows.append([name, f"{ratio:.2f} ± {spread:.0%}", path, "n × n content terms" if content else ""])
     shape = f"dim {args.dim}, {args.heads} heads, length {args.length}, {args.layers} layers, batch {args.batch}"

@@ -24,7 +24,7 @@ def run(path, encoding, tensors, **settings):
     return out, [torch.zeros(()) if g is None else g for g in grads]
 
 
-@pytest.mark.parametrize("path", ["fused", "blocked"])
+@pytest.mark.parametrize("path", ["fused", "blocked", "tiled"])
 @pytest.mark.parametrize("name", FUSABLE)
 @settings(max_examples=5, deadline=None)
 @given(
@@ -104,14 +104,14 @@ def test_the_quickest_path_is_picked(name, length, path):
     q, k, _ = qkv(queries=length)
     pos = locant.positions.consecutive(length)
     encoding = build(name, length=length)
-    assert choose(place(encoding, pos, pos, like=q), *encoding.rotate(q, k, pos, pos)) == path
+    assert choose(place(encoding, pos, pos, like=q), *encoding.rotate(q, k, pos, pos)).path == path
 
 
 def test_without_gradients_a_learned_bias_goes_to_the_fused_kernel():
     q, k, _ = qkv(queries=300)
     pos = locant.positions.consecutive(300)
     with torch.no_grad():
-        assert choose(place(build("t5"), pos, pos, like=q), q, k) == "fused"
+        assert choose(place(build("t5"), pos, pos, like=q), q, k).path == "fused"
 
 
 @pytest.mark.parametrize("path", ["explicit", "fused", "auto"])

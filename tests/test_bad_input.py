@@ -196,9 +196,10 @@ ATTEND = {
     "mask of another batch": ({"mask": SEEN[:2]}, "(2, 2, 5, 5)", "(3, 2, 5, 5)"),
     "mask of one key": ({"mask": SEEN[..., :1]}, "(3, 2, 5, 1)", "(3, 2, 5, 5)"),
     "mask on another device": ({"mask": SEEN.to("meta")}, "mask is on meta", "cpu"),
-    "unknown path": ({"path": "fusd"}, "path='fusd'", "Did you mean 'fused'?", "auto", "explicit, blocked, fused"),
+    "unknown path": ({"path": "fusd"}, "path='fusd'", "Did you mean 'fused'?", "auto", "explicit, blocked, tiled, fused"),
     "fused for shaw": ({"encoding": enc("shaw"), "path": "fused"}, "Shaw", "path='fused'", "'auto' or 'explicit'"),
     "blocked for shaw": ({"encoding": enc("shaw"), "path": "blocked"}, "Shaw", "path='blocked'", "'explicit'"),
+    "tiled for shaw": ({"encoding": enc("shaw"), "path": "tiled"}, "Shaw", "path='tiled'", "'explicit'"),
 }
 
 

@@ -27,6 +27,7 @@ _HOME = {
     "Transformer": "locant.model",
     "certify": "locant.certificate",
     "permute_for_pairing": "locant.encodings.rotary",
+    "plan": "locant.planning",
 }
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from locant.encodings.base import Encoding
     from locant.encodings.rotary import permute_for_pairing
     from locant.model import Transformer
+    from locant.planning import plan
     from locant.self_attention import Attention, Cache
     from locant.shapes import Shape
 
@@ -53,6 +55,7 @@ __all__ = [
     "make",
     "names",
     "permute_for_pairing",
+    "plan",
     "positions",
 ]
 

@@ -24,10 +24,11 @@ from locant.dropout import is_quick
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
-from locant.placing import Placed, causal_mask, hidden, need_device, need_encoding, place
+from locant.placing import Placed, causal_mask, hidden, need_device, need_encoding, place, written
 from locant.shapes import Shape
+from locant.tiled import tiled
 
-PATHS = ("explicit", "blocked", "fused")
+PATHS = ("explicit", "blocked", "tiled", "fused")
 
 
 class Explained(NamedTuple):
@@ -58,7 +59,7 @@ def attend(
     causal        by order, not by the positions' values: the last query is aligned with the last key
     mask          boolean, True = may be seen, broadcastable to (B,H,Q,K); a query that sees nothing gives 0
     scale         of the scores, 1/√d by default
-    path          "auto", or "explicit", "blocked", "fused" to force one
+    path          "auto", or "explicit", "blocked", "tiled", "fused" to force one
 
     The encoding's `embed` acts on a model's input and is not called here.
 
@@ -67,7 +68,8 @@ def attend(
     >>> attend(q, k, v, encoding=make("rotary", dim=64, heads=4), q_pos=pos, k_pos=pos).shape
     torch.Size([2, 4, 10, 16])
     """
-    q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
+    one_of("attend", "path", path, ("auto", *PATHS))
+    q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, path)
     drop = nn.Dropout(share("attend", "dropout", dropout)) if dropout else None
     return attend_rotated(q, k, v, placed, scale=scale, drop=drop, path=path)
 
@@ -85,7 +87,7 @@ def explicit(
     scale: float | None = None,
 ) -> Explained:
     """`attend`, line by line, with its scores and weights."""
-    q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
+    q, k, placed, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, "explicit")
     k, v = share_keys(q, k, v)
     return explain_rotated(q, k, v, placed, scale=scale)
 
@@ -100,32 +102,54 @@ def _ready(
     causal: bool,
     mask: Tensor | None,
     scale: float | None,
+    path: str,
 ) -> tuple[Tensor, Tensor, Placed, float]:
     """What was asked, checked: rotated queries and keys, where they are, and the scale."""
     if encoding is None:
         encoding = Nothing(Shape(q.shape[1] * q.shape[-1], q.shape[1]))
     _check_tensors(q, k, v, encoding)
     q_pos, k_pos = _positions_for(encoding, q, k, q_pos, k_pos)
-    placed = place(encoding, q_pos, k_pos, like=q, causal=causal, mask=mask)
+    placed = place(encoding, q_pos, k_pos, like=q, causal=causal, mask=mask, path=path)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     q, k = rotate(placed, q, k)
     return q, k, placed, scale
 
 
-def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None) -> str:
-    """The quickest exact path for rotated queries and keys (benchmarks/paths.py): "explicit", "blocked" or "fused"."""
-    width = placed.encoding.shape.head
-    if overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix"):
-        return "explicit"  # needs the scores or the weights themselves
+class Choice(NamedTuple):
+    """One of PATHS, and why it."""
+
+    path: str
+    why: str
+
+
+def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None) -> Choice:
+    """The quickest exact path for rotated queries and keys (benchmarks/paths.py)."""
+    encoding, width = placed.encoding, placed.encoding.shape.head
+    if needs_scores(encoding):
+        return Choice("explicit", "it works on the scores or the weights themselves")
     on_cpu = q.device.type == "cpu"
-    if is_quick(drop) or (on_cpu and (drop is not None or positions.in_transform(q))):
-        return "explicit"  # the fused kernels know only torch's own; the one on the CPU neither dropout nor transforms
-    learns = placed.add is not None and placed.add.requires_grad  # the fused kernel has no gradient for the bias
-    widened = k.shape[-1] > width and placed.add is None and not placed.causal
+    if is_quick(drop):
+        return Choice("explicit", "the fused kernels know only torch's own dropout")
+    if on_cpu and drop is not None:
+        return Choice("explicit", "the fused kernel of a CPU knows no dropout")
+    if on_cpu and positions.in_transform(q):
+        return Choice("explicit", "the fused kernel of a CPU knows no transform such as vmap")
+    if placed.tiles is not None and k.shape[-1] == width:
+        return Choice("tiled", f"its bias is {placed.tiles.told}, so memory grows with length")
+    placed = written(placed)
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()
-    if on_cpu and plain and (learns or widened):
-        return "blocked"
-    return "fused"
+    if on_cpu and plain and placed.add is not None and placed.add.requires_grad:
+        return Choice("blocked", "its bias learns, and the fused kernel has no gradient for a bias")
+    if on_cpu and plain and k.shape[-1] > width and placed.add is None and not placed.causal:
+        return Choice("blocked", "its queries are wider than the values, and the fused kernel wants one width")
+    return Choice(
+        "fused", "plain attention" if placed.add is None else "plain attention and a bias or a mask, written down"
+    )
+
+
+def needs_scores(encoding: Encoding) -> bool:
+    """Whether an encoding works on the scores or the weights themselves."""
+    return overrides(encoding, "rescore") or overrides(encoding, "mix")
 
 
 def attend_rotated(
@@ -140,16 +164,17 @@ def attend_rotated(
 ) -> Tensor:
     """Attention of rotated queries and keys by the chosen path; `drop` acts on the weights."""
     k, v = share_keys(q, k, v)
-    best = choose(placed, q, k, drop)
-    chosen = best if path == "auto" else one_of("attend", "path", path, ("auto", *PATHS))
-    needs_scores = overrides(placed.encoding, "rescore") or overrides(placed.encoding, "mix")
-    if chosen != "explicit" and needs_scores:
+    chosen = choose(placed, q, k, drop).path if path == "auto" else path
+    if chosen != "explicit" and needs_scores(placed.encoding):
         name = type(placed.encoding).__name__
         raise ValueError(
             f"{name} works on scores or weights, so path={path!r} cannot serve it. Use 'auto' or 'explicit'."
         )
     if chosen == "explicit":
         return explain_rotated(q, k, v, placed, scale=scale, drop=drop).out
+    if chosen == "tiled" and placed.tiles is not None and drop is None:
+        return tiled(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
+    placed = written(placed)
     add = None if placed.add is None else placed.add.to(q.dtype)
     if chosen == "blocked" and not placed.causal and drop is None:
         out = blocked(q, k, v, add, scale)
@@ -165,6 +190,7 @@ def attend_rotated(
 def explain_rotated(
     q: Tensor, k: Tensor, v: Tensor, placed: Placed, *, scale: float, drop: nn.Dropout | None = None
 ) -> Explained:
+    placed = written(placed)
     q_pos, k_pos = placed.q_pos, placed.k_pos
     precise = torch.promote_types(q.dtype, torch.float32)
     q = q * scale

@@ -9,6 +9,10 @@ from torch import Tensor
 
 from locant import positions
 from locant.encodings.base import Encoding, overrides
+from locant.tiled import available
+from locant.tiles import Rows, Tiles, checked_bias, has_tiles, make_tiles
+
+LONG = 1024 * 1024  # a bias of so many numbers a head is no longer written down whole
 
 
 class Placed(NamedTuple):
@@ -20,7 +24,8 @@ class Placed(NamedTuple):
     tables: Any  # what `rotate` needs
     add: Tensor | None  # to the scores, broadcastable to (B, H, Q, K): the bias, with −∞ where the mask hides
     blind: Tensor | None  # (…, Q, 1) boolean: queries that see nothing; their output is 0
-    causal: bool  # a plain causal mask, left to the fused kernel
+    causal: bool  # a plain causal mask, left to the kernels
+    tiles: Tiles | None = None  # the bias by rows, with what `causal` hides; instead of `add`
 
 
 def place(
@@ -32,15 +37,21 @@ def place(
     causal: bool = False,
     mask: Tensor | None = None,
     rotated_pos: Tensor | None = None,
+    path: str = "auto",
 ) -> Placed:
     """Compute what depends on positions and masks alone, for queries shaped `like` (B, …).
 
     rotated_pos  the keys' positions for `rotate`, when only new keys are turned (a cache holds the others)
+    path         as in `attend`
     """
     turned = k_pos if rotated_pos is None else rotated_pos
     tables = encoding.tables(q_pos, turned, like.dtype) if overrides(encoding, "tables") else None
     axis = -1 if encoding.axes == 1 else -2
     sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
+    if path == "tiled" or (path == "auto" and sizes[-2] * sizes[-1] >= LONG):
+        tiles = _tiles(encoding, q_pos, k_pos, like, causal, mask, sizes)
+        if tiles is not None:
+            return Placed(encoding, q_pos, k_pos, tables, None, None, causal, tiles)
     see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
     may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
     blind = _blind(see) if see is not None and may_be_blind else None
@@ -52,6 +63,33 @@ def place(
     if see is not None:
         add = hidden(see, like.dtype) if add is None else add.masked_fill(~see, float("-inf"))
     return Placed(encoding, q_pos, k_pos, tables, add, blind, plain_causal)
+
+
+def _tiles(
+    encoding: Encoding,
+    q_pos: Tensor,
+    k_pos: Tensor,
+    like: Tensor,
+    causal: bool,
+    mask: Tensor | None,
+    sizes: tuple[int, int, int, int],
+) -> Tiles | None:
+    """The bias by rows, where that is possible: not with a mask, and only on a CPU in float32 or float64."""
+    able = like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64) and available()
+    seen = positions.visible(like) and positions.visible(q_pos) and mask is None
+    after_all = causal and sizes[-2] > sizes[-1]  # some queries come before every key
+    if not (able and seen and has_tiles(encoding)) or after_all:
+        return None
+    return make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=like.dtype)
+
+
+def written(placed: Placed) -> Placed:
+    """The same with its bias written down whole, for the paths that need it so."""
+    if placed.tiles is None:
+        return placed
+    axis = -1 if placed.encoding.axes == 1 else -2
+    rows = Rows(0, placed.q_pos.shape[axis], placed.k_pos.shape[axis])
+    return placed._replace(add=placed.tiles.at(rows).flip(-2), causal=False, tiles=None)
 
 
 def place_step(
@@ -141,19 +179,3 @@ def _check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.de
         )
     if mask.device != device:
         raise ValueError(f"the mask is on {mask.device}, but the tokens are on {device}. Move it there.")
-
-
-def checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:
-    """The bias with four dimensions, (1|B, 1|H, Q, K)."""
-    if bias is None:
-        return None
-    batch, heads, queries, keys = sizes
-    bias = bias if bias.is_floating_point() else bias.float()
-    full = bias.reshape((1,) * (4 - bias.dim()) + tuple(bias.shape)) if bias.dim() < 4 else bias
-    fits = full.dim() == 4 and full.shape[0] in (1, batch) and full.shape[1] in (1, heads)
-    if not fits or tuple(full.shape[2:]) != (queries, keys):
-        raise ValueError(
-            f"{type(encoding).__name__}.bias gave the shape {tuple(bias.shape)}.\n"
-            f"  Allowed: (1 or {batch}, 1 or {heads}, {queries}, {keys}); `difference(q_pos, k_pos)` gives such a shape."
-        )
-    return full

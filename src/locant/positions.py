@@ -97,6 +97,30 @@ def grid(*sizes: int, device: torch.device | str | None = None) -> Tensor:
     return torch.cartesian_prod(*axes)
 
 
+class Spacing(NamedTuple):
+    """Evenly spaced positions: the step, and how far the first query is ahead of the first key, both 0-dimensional."""
+
+    step: Tensor
+    ahead: Tensor
+
+
+def evenly_spaced(q_pos: Tensor, k_pos: Tensor) -> Spacing | None:
+    """The spacing of positions (Q) or (B,Q) and (K) or (B,K) when every row has the same; None when not.
+
+    >>> evenly_spaced(torch.tensor([7, 9]), torch.tensor([1, 3, 5, 7]))
+    Spacing(step=tensor(2), ahead=tensor(6))
+    >>> evenly_spaced(torch.tensor([7, 9]), torch.tensor([1, 3, 5, 8])) is None
+    True
+    """
+    if q_pos.dtype != k_pos.dtype or k_pos.shape[-1] < 2:
+        return None
+    q_pos, k_pos = (pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos))
+    step = k_pos.flatten()[1] - k_pos.flatten()[0]
+    ahead = q_pos[..., 0] - k_pos[..., 0]
+    even = all(bool((pos == pos[..., :1] + step * torch.arange(pos.shape[-1])).all()) for pos in (q_pos, k_pos))
+    return Spacing(step, ahead.flatten()[0]) if even and bool((ahead == ahead.flatten()[0]).all()) else None
+
+
 def visible(values: Tensor) -> bool:
     """Whether a tensor's values can be looked at now: not while a graph is traced, on meta, or under vmap."""
     return not (torch.compiler.is_compiling() or values.is_meta or in_transform(values))

@@ -1,0 +1,164 @@
+"""A bias that is never written down whole: (Q,K) numbers a head, of which a few rows at a time are made or shown.
+
+`ByDistance` is for a bias that depends on distance alone, at positions that are evenly spaced. Its matrix has equal
+diagonals, so one line of Q + K − 1 numbers holds all of it:
+
+    bias(i, j) = line[j − i + Q − 1]
+
+With the queries in reverse order, row r and column j need line[j + r + const]: strides of 1 and 1 show the line to the
+fused kernel as a matrix. `ByPositions` is for any other bias from positions: its rows are computed when they are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from locant import positions
+from locant.encodings.base import Encoding, overrides
+
+
+class Rows(NamedTuple):
+    """Queries first..last−1, in reverse order, over the keys 0..keys−1 that they may see."""
+
+    first: int
+    last: int
+    keys: int
+
+
+class Tiles(Protocol):
+    """A bias by rows."""
+
+    @property
+    def learned(self) -> tuple[Tensor, ...]:
+        """The tensors that the gradient of the bias goes to."""
+
+    @property
+    def written(self) -> bool:
+        """Whether `at` writes numbers down, or only shows them."""
+
+    @property
+    def told(self) -> str:
+        """In words."""
+
+    def at(self, rows: Rows) -> Tensor:
+        """The rows in reverse order: (1|B, 1|H, rows, keys)."""
+
+    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
+        """What the gradient of these rows gives to `learned`.
+
+        room  (1|B, 1|H, rows, keys + rows), the last `rows` columns zero
+        """
+
+
+@dataclass(frozen=True)
+class ByDistance:
+    """A line of Q + K − 1 numbers: (1, 1|H, Q + K − 1)."""
+
+    line: Tensor
+    queries: int
+
+    @property
+    def learned(self) -> tuple[Tensor, ...]:
+        return (self.line,)
+
+    written: ClassVar = False
+    told: ClassVar = "shown to the kernel by distance"
+
+    def at(self, rows: Rows) -> Tensor:
+        size = (1, self.line.shape[1], rows.last - rows.first, rows.keys)
+        strides = (0, self.line.stride(1), 1, 1)
+        return self.line.as_strided(size, strides, self.line.storage_offset() + self.queries - rows.last)
+
+    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
+        count, wide = rows.last - rows.first, room.shape[-1]
+        slanted = room.as_strided((*room.shape[:2], count, wide - 1), (*room.stride()[:2], wide - 1, 1))
+        out = torch.zeros_like(self.line)
+        start = self.queries - rows.last
+        out[..., start : start + wide - 1] = slanted.sum((0, 2))  # row r begins r places to the left
+        return [out]
+
+
+@dataclass(frozen=True)
+class ByPositions:
+    """An encoding's bias at positions q_pos, k_pos."""
+
+    encoding: Encoding
+    batch: int
+    q_pos: Tensor
+    k_pos: Tensor
+    causal: bool
+
+    @property
+    def learned(self) -> tuple[Tensor, ...]:
+        return tuple(p for p in self.encoding.parameters() if p.requires_grad)
+
+    written: ClassVar = True
+    told: ClassVar = "computed a few rows at a time"
+
+    def at(self, rows: Rows) -> Tensor:
+        axis = -1 if self.encoding.axes == 1 else -2
+        q_pos = self.q_pos.narrow(axis, rows.first, rows.last - rows.first).flip(axis)
+        found = self.encoding.bias(q_pos, self.k_pos.narrow(axis, 0, rows.keys))
+        sizes = (self.batch, self.encoding.shape.heads, rows.last - rows.first, rows.keys)
+        bias = checked_bias(self.encoding, found, sizes)
+        assert bias is not None  # or there would be no tiles
+        if not self.causal:
+            return bias
+        ahead = self.k_pos.shape[axis] - self.q_pos.shape[axis]
+        last = torch.arange(rows.last - 1, rows.first - 1, -1, device=bias.device) + ahead  # the last key of each query
+        unseen = torch.arange(rows.keys, device=bias.device) > last[:, None]
+        return bias.masked_fill(unseen, float("-inf"))
+
+    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
+        with torch.enable_grad():
+            bias = self.at(rows)
+        given = torch.autograd.grad(bias, self.learned, room[..., : rows.keys].to(bias.dtype), allow_unused=True)
+        pairs = zip(given, self.learned, strict=True)
+        return [torch.zeros_like(tensor) if one is None else one for one, tensor in pairs]
+
+
+def make_tiles(
+    encoding: Encoding, q_pos: Tensor, k_pos: Tensor, *, batch: int, causal: bool, dtype: torch.dtype
+) -> Tiles | None:
+    """The bias of an encoding by its distances where they say it all, by its positions elsewhere; None when it has none."""
+    spaced = positions.evenly_spaced(q_pos, k_pos) if encoding.axes == 1 and encoding.shift_invariant else None
+    if spaced is None:
+        any_pair = (pos.narrow(-1 if encoding.axes == 1 else -2, 0, 1) for pos in (q_pos, k_pos))
+        none = encoding.bias(*any_pair) is None
+        return None if none else ByPositions(encoding, batch, q_pos, k_pos, causal)
+    queries, keys = q_pos.shape[-1], k_pos.shape[-1]
+    count = queries + keys - 1
+    start = spaced.ahead + spaced.step * (queries - 1)
+    offsets = torch.arange(count, device=k_pos.device) * spaced.step
+    bias = checked_bias(encoding, encoding.bias(start.reshape(1), offsets), (1, encoding.shape.heads, 1, count))
+    if bias is None:
+        return None
+    line = bias[:, :, 0].to(dtype)  # (1, 1|H, Q + K − 1)
+    if causal:
+        line = line.masked_fill(torch.arange(count, device=line.device) >= keys, float("-inf"))
+    return ByDistance(line.contiguous(), queries)
+
+
+def has_tiles(encoding: Encoding) -> bool:
+    """Whether attention with this encoding is plain attention and a bias."""
+    return overrides(encoding, "bias") and not overrides(encoding, "rescore") and not overrides(encoding, "mix")
+
+
+def checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:
+    """The bias with four dimensions, (1|B, 1|H, Q, K)."""
+    if bias is None:
+        return None
+    batch, heads, queries, keys = sizes
+    bias = bias if bias.is_floating_point() else bias.float()
+    full = bias.reshape((1,) * (4 - bias.dim()) + tuple(bias.shape)) if bias.dim() < 4 else bias
+    fits = full.dim() == 4 and full.shape[0] in (1, batch) and full.shape[1] in (1, heads)
+    if not fits or tuple(full.shape[2:]) != (queries, keys):
+        raise ValueError(
+            f"{type(encoding).__name__}.bias gave the shape {tuple(bias.shape)}.\n"
+            f"  Allowed: (1 or {batch}, 1 or {heads}, {queries}, {keys}); `difference(q_pos, k_pos)` gives such a shape."
+        )
+    return full

@@ -1,0 +1,169 @@
+"""A bias by rows equals the bias written down whole: outputs, gradients, at any sizes; and it is chosen where it serves."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import locant
+from common import build, qkv
+from locant import tiled as kernels
+from locant.attention import attend, choose, explicit
+from locant.encodings.base import Encoding, difference
+from locant.placing import LONG, place
+from locant.shapes import Shape
+from locant.tiles import ByDistance, ByPositions, make_tiles
+
+OF_FLOAT32 = ("near", "absolute")  # their bias is float32, whatever the tokens are
+
+
+class Near(Encoding):
+    """One bias for all heads, learned, by real distances."""
+
+    shift_invariant = True
+    real_positions = True
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+        self.price = torch.nn.Parameter(torch.tensor(0.3))
+
+    def bias(self, q_pos, k_pos):
+        return -self.price * (difference(q_pos, k_pos).abs() + 1).sqrt()
+
+
+class Absolute(Near):
+    """A bias that hangs on where the key is: no distance says it."""
+
+    shift_invariant = False
+
+    def bias(self, q_pos, k_pos):
+        return self.price * difference(0 * q_pos, k_pos).float().sin()
+
+
+def made(name, dtype, **options):
+    if name in OF_FLOAT32:
+        return {"near": Near, "absolute": Absolute}[name](Shape(32, 4, 64)).to(dtype)
+    encoding = build(name, **options).to(dtype)
+    with torch.no_grad():
+        for parameter in encoding.parameters():
+            parameter.normal_(generator=torch.Generator().manual_seed(1))
+    return encoding
+
+
+def both(encoding, q, k, v, **where):
+    """Outputs and gradients in pairs: line by line, and by rows."""
+    q, k, v = (tensor.requires_grad_() for tensor in (q, k, v))
+    g = torch.randn(q.shape, dtype=q.dtype, generator=torch.Generator().manual_seed(2))
+    leaves = [q, k, v, *encoding.parameters()]
+    results = []
+    for out in (
+        explicit(q, k, v, encoding=encoding, **where).out,
+        attend(q, k, v, encoding=encoding, **where, path="tiled"),
+    ):
+        results.append([out, *torch.autograd.grad(out, leaves, g)])
+    return zip(*results, strict=True)
+
+
+def positions_of(kind, rows, keys, draw):
+    if kind == "even":
+        return torch.arange(keys) * 3 + 5
+    if kind == "even rows":
+        return torch.arange(keys) + torch.randint(0, 50, (rows, 1), generator=draw)
+    if kind == "whole":
+        return torch.randint(0, 90, (rows, keys), generator=draw)
+    return torch.rand(rows, keys, generator=draw).cumsum(-1)
+
+
+@pytest.mark.parametrize("name", ["t5", "relative", "alibi", "near", "absolute"])
+@settings(max_examples=12, deadline=None)
+@given(
+    rows=st.integers(1, 3),
+    queries=st.integers(1, 150),
+    extra=st.integers(-20, 60),
+    groups=st.sampled_from([1, 2, 4]),
+    causal=st.booleans(),
+    kind=st.sampled_from(["even", "even rows", "whole", "real"]),
+    double=st.booleans(),
+    seed=st.integers(0, 2**20),
+)
+def test_rows_of_a_bias_equal_the_whole_of_it(name, rows, queries, extra, groups, causal, kind, double, seed):
+    if kind == "real" and name in ("t5", "relative"):
+        kind = "whole"
+    keys = max(1, queries + extra)
+    dtype = torch.float64 if double else torch.float32
+    draw = torch.Generator().manual_seed(seed)
+    k_pos = positions_of(kind, rows, max(keys, queries), draw)
+    q_pos, k_pos = k_pos[..., -queries:], k_pos[..., :keys] if keys < queries else k_pos
+    tensors = qkv(batch=rows, queries=queries, keys=keys, groups=groups, dtype=dtype, seed=seed)
+    bound = 1e-12 if double and name not in OF_FLOAT32 else 1e-5
+    for want, got in both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal):
+        size = want.abs().max().clamp(min=1.0)
+        assert torch.isfinite(got).all()
+        assert (got - want).abs().max() <= bound * size
+
+
+@pytest.mark.parametrize("name", ["t5", "near"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_lengths_past_every_block_are_equal_too(name, causal):
+    length = kernels.FORWARD + kernels.BACKWARD + 7
+    pos = torch.arange(length)
+    for want, got in both(
+        made(name, torch.float32), *qkv(batch=1, queries=length), q_pos=pos, k_pos=pos, causal=causal
+    ):
+        torch.testing.assert_close(got, want, atol=2e-5 * float(want.abs().max()), rtol=0)
+
+
+def test_a_bias_by_distance_is_one_line():
+    pos = torch.arange(40)
+    tiles = make_tiles(build("t5"), pos, pos, batch=1, causal=False, dtype=torch.float32)
+    assert isinstance(tiles, ByDistance)
+    assert tiles.line.shape == (1, 4, 79)
+    uneven = make_tiles(build("t5"), pos**2, pos**2, batch=1, causal=False, dtype=torch.float32)
+    assert isinstance(uneven, ByPositions)
+    assert isinstance(
+        make_tiles(Absolute(Shape(32, 4, 64)), pos, pos, batch=1, causal=False, dtype=torch.float32), ByPositions
+    )
+
+
+def long_places():
+    length = int(LONG**0.5)
+    pos = locant.positions.consecutive(length)
+    return pos, torch.zeros(1, 4, length, 8, requires_grad=True)
+
+
+def test_a_long_bias_is_taken_by_rows():
+    pos, q = long_places()
+    assert choose(place(build("t5"), pos, pos, like=q), q, q).path == "tiled"
+    assert choose(place(build("t5"), pos[:-1], pos[:-1], like=q), q, q).path == "blocked"
+    assert choose(place(build("t5"), pos, pos, like=q), q, q, torch.nn.Dropout(0.1)).path == "explicit"
+    assert choose(place(build("rotary"), pos, pos, like=q), q, q).path == "fused"
+
+
+def test_a_torch_without_the_kernels_is_served_by_the_next_path(monkeypatch):
+    monkeypatch.setattr(kernels, "KERNEL", "_no_such_operator")
+    pos, q = long_places()
+    assert choose(place(build("t5"), pos, pos, like=q), q, q).path == "blocked"
+    tensors = qkv(queries=50)
+    for want, got in both(made("t5", torch.float32), *tensors, q_pos=pos[:50], k_pos=pos[:50], causal=True):
+        torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-4)
+
+
+def test_a_plan_says_which_path_and_why():
+    assert locant.plan(build("shaw"), 100).path == "explicit"
+    assert (
+        locant.plan(build("t5"), 5000).why == "its bias is shown to the kernel by distance, so memory grows with length"
+    )
+    uneven = torch.arange(5000.0) ** 1.5
+    assert locant.plan(build("alibi"), 5000, pos=uneven).why.startswith("its bias is computed a few rows at a time")
+    assert locant.plan(build("t5"), 5000, mask=torch.ones(1, dtype=torch.bool)).path == "blocked"
+    assert locant.plan(build("t5"), 100, dropout=0.1).path == "explicit"
+    assert locant.plan(build("t5"), 5000, dtype=torch.bfloat16).path == "fused"
+
+
+def test_gradients_of_gradients_are_refused_and_not_wrong():
+    pos = torch.arange(30)
+    q, k, v = (tensor.requires_grad_() for tensor in qkv(queries=30))
+    out = attend(q, k, v, encoding=build("t5"), q_pos=pos, k_pos=pos, path="tiled")
+    (first,) = torch.autograd.grad(out.square().sum(), q, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
