@@ -20,9 +20,8 @@ from _timing import table
 
 from locant.baselines import load
 from locant.detection import detect
-from locant.detection.against import vus
-from locant.detection.beside import random_scores
-from locant.detection.smoothing import smooth
+from locant.metrics.smoothing import random_scores, smooth
+from locant.metrics.vus_pr import vus
 from locant.series import Series, read_series
 from locant.statistics.paired import compare
 

@@ -136,6 +136,10 @@ def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None)
         return Choice("explicit", "the fused kernel of a CPU knows no transform such as vmap")
     if placed.tiles is not None and k.shape[-1] == width:
         return Choice("tiled", f"its bias is {placed.tiles.told}, so memory grows with length")
+    if on_cpu and k.shape[-1] > width and q.shape[-2] == 1:
+        return Choice(
+            "explicit", "the fused kernel would copy every value to make it as wide as the keys, for one query"
+        )
     placed = written(placed)
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()
     if on_cpu and plain and placed.add is not None and placed.add.requires_grad:

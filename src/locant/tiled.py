@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from locant.tiles import Rows, Tiles
 
-FORWARD, BACKWARD = 512, 64  # query rows at once
+FORWARD, BACKWARD = 512, 64  # query rows at once; backward at least
 WRITTEN = 1 << 22  # numbers of a bias that are written down at once
 KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
@@ -108,30 +108,41 @@ def _by_hand(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]
     """The gradients of q, k, v and of all that the bias has learnt."""
     q, k, v, out, logs = ctx.saved_tensors
     tiles: Tiles = ctx.tiles
-    width, one = q.shape[-1], k.new_ones(()).expand(*k.shape[:-1], 1)
-    turned_q = torch.cat([q * ctx.scale, -logs[..., None]], -1).flip(-2)
-    turned_g = torch.cat([g, -(g * out).sum(-1, keepdim=True)], -1).flip(-2)
-    wide_k, wide_v = torch.cat([k, one], -1), torch.cat([v, one], -1)
-    dq, dk, dv = torch.empty_like(q), torch.zeros_like(wide_k[..., :width]), torch.zeros_like(wide_v[..., :width])
+    batch, heads, _, width = q.shape
+    one = k.new_ones(()).expand(*k.shape[:-1], 1)
+    turned_q = torch.cat([q * ctx.scale, -logs[..., None]], -1).flip(-2).flatten(0, 1)  # (B·H, Q, d + 1)
+    turned_g = torch.cat([g, -(g * out).sum(-1, keepdim=True)], -1).flip(-2).flatten(0, 1)
+    wide_k, wide_v = (torch.cat([tensor, one], -1).flatten(0, 1) for tensor in (k, v))
+    dq, dk, dv = (tensor.new_zeros(batch * heads, *tensor.shape[2:]) for tensor in (q, k, v))
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned]
-    for rows in _rows(q, k.shape[-2], ctx.causal, _at_once(q, k.shape[-2], tiles, BACKWARD)):
-        count, keys = rows.last - rows.first, rows.keys
-        q_some, g_some = _turned_rows(turned_q, rows), _turned_rows(turned_g, rows)
+    for rows in _rows(q, k.shape[-2], ctx.causal, _at_once(q, k.shape[-2], tiles, _backward_rows(k.shape[-2]))):
         bias = tiles.at(rows).to(q.dtype)
-        room = q.new_empty(*bias.shape[:2], count, keys + count)
-        room[..., keys:] = 0
-        for row in range(q.shape[0]):
-            for head in range(q.shape[1]):
-                shared = (row % len(bias), head % bias.shape[1])  # rows and heads that have one bias add up
-                first = (row, head) == shared
-                weights = torch.addmm(bias[shared], q_some[row, head], wide_k[row, head, :keys].mT).exp_()
-                ds = room[shared][:, :keys] if first else torch.empty_like(weights)
-                torch.mm(g_some[row, head], wide_v[row, head, :keys].mT, out=ds).mul_(weights)
-                dv[row, head, :keys].addmm_(weights.mT, g_some[row, head, :, :width])
-                dk[row, head, :keys].addmm_(ds.mT, q_some[row, head, :, :width])
-                dq[row, head, rows.first : rows.last] = (ds @ k[row, head, :keys]).flip(0)
-                if not first:
-                    room[shared][:, :keys] += ds
+        count, shared = rows.last - rows.first, bias.shape[:2]  # batch rows and heads that have one bias add up
+        room = q.new_empty(*shared, count, rows.keys + count)
+        room[..., rows.keys :] = 0
+        biases, rooms = bias.flatten(0, 1), room.flatten(0, 1)[..., : rows.keys]
+        views = (
+            *(_turned_rows(tensor, rows).unbind() for tensor in (turned_q, turned_g)),
+            *(tensor[:, : rows.keys].unbind() for tensor in (wide_k, wide_v, dk, dv)),
+            dq[:, dq.shape[1] - rows.last : dq.shape[1] - rows.first].unbind(),
+        )
+        for place, (q_some, g_some, k_some, v_some, dk_some, dv_some, dq_some) in enumerate(zip(*views, strict=True)):
+            row, head = divmod(place, heads)
+            which = row % shared[0] * shared[1] + head % shared[1]
+            weights = torch.addmm(biases[which], q_some, k_some.mT).exp_()
+            ds = rooms[which] if place == row % shared[0] * heads + head % shared[1] else torch.empty_like(weights)
+            torch.mm(g_some, v_some.mT, out=ds).mul_(weights)
+            dv_some.addmm_(weights.mT, g_some[:, :width])
+            dk_some.addmm_(ds.mT, q_some[:, :width])
+            torch.mm(ds, k_some[:, :width], out=dq_some)
+            if ds.data_ptr() != rooms[which].data_ptr():
+                rooms[which] += ds
         for total, part in zip(learned, tiles.gradients(rows, room), strict=True):
             total += part
-    return dq.mul_(ctx.scale), dk, dv, learned
+    dq, dk, dv = (tensor.unflatten(0, (batch, heads)) for tensor in (dq.flip(-2).mul_(ctx.scale), dk, dv))
+    return dq, dk, dv, learned
+
+
+def _backward_rows(keys: int) -> int:
+    """Query rows at once: few enough for the cache, enough for the products."""
+    return max(BACKWARD, min(4 * BACKWARD, (1 << 19) // keys))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import pytest
 from common_lab import LOCANT
+from common_nab import write_nab
 
 from locant.results.reading import parts, study_names
 
@@ -16,9 +18,9 @@ SINGLE = [name for name in study_names() if parts(name) == [name] and not name.s
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SINGLE)
 def test_a_quick_study_ends_in_a_report(name, tmp_path):
-    done = subprocess.run(
-        [LOCANT, "compare", name, "--quick"], cwd=tmp_path, capture_output=True, text=True, timeout=900
-    )
+    words = [LOCANT, "compare", name, "--quick"]
+    env = {**os.environ, "LOCANT_NAB": str(write_nab(tmp_path / "nab"))}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert "failed" not in done.stdout
     told = subprocess.run([LOCANT, "report", name, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from common_nab import write_nab
 
 from locant.results.reading import read_studies, read_study, study_names
 from locant.tasks.base import make_task
@@ -15,6 +16,8 @@ def test_every_study_that_is_shipped_can_be_read_in_full_and_quick(name, tmp_pat
     path = tmp_path / "mine.csv"
     path.write_text("load\n" + "\n".join(str(number * number % 17) for number in range(2000)))
     changes = {"task_options.path": str(path)} if name.startswith("own-") else {}
+    if name == "real-anomalies":
+        changes = {"task_options.folder": str(write_nab(tmp_path / "nab"))}
     for quick in (False, True):
         for study in read_studies(name, quick=quick, changes=changes):
             task = make_task(study.task, **study.task_options)

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from locant.cli.nab import TASK, name_folder
 from locant.cli.own import own_study
 from locant.cli.report import STORE, StoreOption, show, show_together
 from locant.engine.attempt import Files
@@ -21,7 +22,6 @@ from locant.engine.driver import Compute, Driver, Watch
 from locant.errors import one_of
 from locant.results.reading import about, read_studies, study_names
 from locant.results.store import Kept, Store
-from locant.results.study import Study
 from locant.training.config import RunConfig
 
 if TYPE_CHECKING:
@@ -38,10 +38,13 @@ def compare(
     test_lengths: Annotated[str | None, typer.Option(help="Longer windows to judge a text at: 256,512")] = None,
     time: Annotated[str | None, typer.Option(help="The time column of your series; found by itself.")] = None,
     columns: Annotated[str | None, typer.Option(help="The value columns of your series, with commas.")] = None,
+    nab: Annotated[
+        Path | None, typer.Option(help="The folder of real series of real-anomalies; LOCANT_NAB by default.")
+    ] = None,
     encodings: Annotated[
         str | None, typer.Option(help="Names or path.py:Class, with commas; the study's by default.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="How many seeds; a claim needs 10.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="How many seeds, or series; a claim needs 10.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; one a core by default.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="The study's short version.")] = False,
     design: Annotated[str | None, typer.Option(help="Variations that the study offers, such as full.")] = None,
@@ -72,11 +75,13 @@ def compare(
 
       locant compare --data book.txt --train-length 128 --test-lengths 256,512
 
+      locant compare real-anomalies --nab nab
+
       locant compare order --device cuda --workers 4
 
       locant compare order --engine ray --address auto
     """
-    if study is None and data is None:
+    if study is None and data is None and nab is None:
         _list()
         return
     changes: dict[str, Any] = {}
@@ -91,7 +96,7 @@ def compare(
             time=time,
             columns=columns,
         )
-    assert study is not None
+    study = study or TASK
     changes |= dict(_assignment(text) for text in change or [])
     if encodings is not None:
         changes["encodings"] = [name.strip() for name in encodings.split(",") if name.strip()]
@@ -100,8 +105,13 @@ def compare(
     if device is not None:
         changes["device"] = _usable(device)
     one_of("compare", "engine", engine, ("local", "ray"))
-    plans = [_identified(plan) for plan in read_studies(study, quick=quick, design=design, changes=changes)]
-    facts = [_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
+    from locant.cli.binding import identified, known_facts
+
+    read = read_studies(study, quick=quick, design=design, changes=changes)
+    if nab is not None:
+        name_folder(nab, read)
+    plans = [identified(plan) for plan in read]
+    facts = [known_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
     runs = Store(store)
     command = "locant " + " ".join(sys.argv[1:])
     records = []
@@ -118,23 +128,6 @@ def compare(
         driver = partial(Driver, plan, runs, compute, any_code=any_code, retry=retry)
         records.append(_finish(driver, runs, known, command))
     show_together(records)
-
-
-def _identified(plan: Study) -> Study:
-    """The study, bound to what its files hold now."""
-    from locant.tasks.base import identified
-
-    return plan.model_copy(update={"task_options": identified(plan.task, plan.task_options)})
-
-
-def _facts(plan: Study) -> dict[str, Any]:
-    """What is known of a study's task; wrong options and baselines are told here."""
-    from locant.tasks.base import facts, make_task
-
-    task = make_task(plan.task, **plan.task_options)
-    for name in plan.baselines:
-        one_of(plan.task, "baselines", name, task.baselines)
-    return facts(task)
 
 
 def _usable(device: str) -> str:

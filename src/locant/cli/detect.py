@@ -149,9 +149,10 @@ def _give(
 ) -> None:
     """Tell what was found and write the files."""
     from locant.cli.detected import draw, tell_baselines, tell_found
-    from locant.detection.against import against_labels, vus
+    from locant.detection.against import against_labels
     from locant.detection.beside import baseline_scores
     from locant.detection.tables import summary, write_tables
+    from locant.metrics.vus_pr import vus
 
     scores, plain = against_labels(found), baseline_scores(found) if baselines else {}
     told = summary(found) | {"against_labels": scores}

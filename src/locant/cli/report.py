@@ -150,17 +150,17 @@ def show(record: StudyRecord) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     shown = [
         place
-        for place, head in enumerate(told.heads(metric))
-        if head not in ("ms/step", "MB", "seeds") or console.width > 90
+        for place, head in enumerate(told.heads(record))
+        if head not in ("ms/step", "MB", record.unit) or console.width > 90
     ]
     for place in shown:
-        head = told.heads(metric)[place]
+        head = told.heads(record)[place]
         table.add_column(head, justify="left" if head in ("", "ties") else "right", no_wrap=True)
     for row in told.table(record):
         cells = told.cells(row, metric)
         table.add_row(*[escape(cells[place]) for place in shown])
     console.print(table)
-    console.print(f"Ties: {told.NOTE}.", style="dim", highlight=False)
+    console.print(f"Ties: {told.note(record)}.", style="dim", highlight=False)
     for one in record.rows:
         for why in one.failures:
             console.print(f"{one.name} failed: {why}", style="red", markup=False, highlight=False)

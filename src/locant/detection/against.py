@@ -6,28 +6,15 @@ it (Kim et al. 2022, arXiv:2109.05257), so that it cannot tell a detector from n
 
 from __future__ import annotations
 
-import numpy as np
-
 from locant.detection.detection import Detection
-from locant.detection.method import Flags, Floats
 from locant.metrics.affiliation import affiliation
 from locant.metrics.auc_roc import auc_roc
 from locant.metrics.average_precision import average_precision
 from locant.metrics.events import event_recall
-from locant.metrics.vus_pr import vus_pr
+from locant.metrics.smoothing import random_scores
+from locant.metrics.vus_pr import vus
 
 NOT_ADJUSTED = "No point-adjusted F1: random scores do well by it (arXiv:2109.05257)."
-BUFFER = 100  # points: the longest forgiveness of VUS-PR
-
-
-def buffer(points: int) -> int:
-    """The longest forgiveness for a series of so many points: short ones get less."""
-    return min(BUFFER, points // 20)
-
-
-def vus(labels: Flags, scores: Floats) -> float:
-    """VUS-PR with the usual forgiveness."""
-    return vus_pr(labels, scores, window=buffer(len(labels)))
 
 
 def against_labels(found: Detection) -> dict[str, float]:
@@ -42,4 +29,4 @@ def against_labels(found: Detection) -> dict[str, float]:
         "affiliation F1": affiliation(labels, found.flags).f1,
         "event recall": event_recall(found.series.windows or [], found.flags),
     }
-    return {**out, "VUS-PR of random scores": vus(labels, np.random.default_rng(0).random(len(labels)))}
+    return {**out, "VUS-PR of random scores": vus(labels, random_scores(len(labels), 0))}

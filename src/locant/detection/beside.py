@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from locant.baselines import load
 from locant.detection.candidates import METHODS, candidates
 from locant.detection.detection import Detection
 from locant.detection.method import Floats, Stretch
 from locant.detection.scoring import judge
-from locant.detection.smoothing import smooth
+from locant.metrics.smoothing import smooth
 
 LOCAL = ("rolling_median", "second_difference")  # they need no lead
 
@@ -33,8 +31,3 @@ def baseline_scores(found: Detection) -> dict[str, Floats]:
         away = judge(made, units, values, at).away
         out[method] = (away / detector.calibration.usual).max(1)
     return {name: smooth(score[:, None], width)[:, 0] for name, score in sorted(out.items())}
-
-
-def random_scores(points: int, width: int, seed: int = 0) -> Floats:
-    """Scores that know nothing, at the same smoothing: (T,)."""
-    return smooth(np.random.default_rng(seed).random((points, 1)), width)[:, 0]

@@ -9,8 +9,8 @@ import numpy as np
 from locant.detection.detection import Threshold
 from locant.detection.method import Floats
 from locant.detection.scoring import HIDE_ABOVE, usual
-from locant.detection.smoothing import smooth
 from locant.detection.thresholds import set_threshold
+from locant.metrics.smoothing import smooth
 
 ODD = 0.99  # a point that deviates more than this share of the clean ones is odd
 

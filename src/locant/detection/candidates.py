@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from locant.detection.method import Method
-from locant.detection.patches import Patches
 from locant.detection.plain import Harmonic, NearestWindow, SubPca
 from locant.detection.transformer import MaskedTransformer
 from locant.errors import one_of
+from locant.tasks._patches import Patches
 
 METHODS = ("transformer", "harmonic", "sub-pca", "nearest-window")
 TOKENS, WIDEST = 64, 8  # tokens of a window, and the most points in a patch

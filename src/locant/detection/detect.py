@@ -17,10 +17,10 @@ from locant.detection.scoring import judge
 from locant.detection.season import find_season
 from locant.detection.selftest import self_test
 from locant.detection.settings import Settings
-from locant.detection.smoothing import usual_width
 from locant.detection.threads import one_thread
-from locant.detection.units import Units
+from locant.metrics.smoothing import usual_width
 from locant.series import Series
+from locant.tasks._units import Units
 
 LEAST = 100  # rows to learn from
 REHEARSED = 100  # rows, after those that a row is judged by, that a detector keeps for a stream

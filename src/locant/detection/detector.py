@@ -11,10 +11,10 @@ from locant.detection.detection import Chosen, Detection, Trial
 from locant.detection.finding import find_events
 from locant.detection.method import Method, Stretch
 from locant.detection.scoring import Judged, judge
-from locant.detection.smoothing import smooth
 from locant.detection.threads import one_thread
-from locant.detection.units import Units
+from locant.metrics.smoothing import smooth
 from locant.series import Series
+from locant.tasks._units import Units
 
 SEEN = 128  # rows, at least, that a row of a stream is judged by
 

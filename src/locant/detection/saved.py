@@ -20,8 +20,8 @@ from locant.detection.clock import Clock
 from locant.detection.detection import Chosen, Threshold, Trial
 from locant.detection.detector import Detector
 from locant.detection.method import Stretch
-from locant.detection.units import Units
 from locant.detection.whole import whole
+from locant.tasks._units import Units
 from locant.training.checkpoint import part, read_tensors, write_tensors
 
 FACTS, NUMBERS, FORMAT = "detector.json", "detector.safetensors", "locant detector 1"

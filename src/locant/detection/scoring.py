@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from locant.detection.method import Flags, Floats, Method, Stretch
-from locant.detection.units import Units
+from locant.tasks._units import Units
 
 SEGMENT = 20_000  # rows that are judged at a time
 HIDE_ABOVE, HIDE_MOST = 0.98, 0.1  # a second pass does not believe what deviated most in the first

@@ -14,9 +14,9 @@ from locant.detection.detection import Trial
 from locant.detection.faults import KINDS, inject
 from locant.detection.method import Flags, Floats, Stretch
 from locant.detection.scoring import Judged, judge, usual
-from locant.detection.smoothing import smooth
-from locant.detection.units import Units
 from locant.metrics.average_precision import average_precision
+from locant.metrics.smoothing import smooth
+from locant.tasks._units import Units
 
 LEARNT = 0.7  # the share that candidates learn from; faults are put into the rest
 MOST = 8_000  # rows of clean data that the self-test takes, the last ones

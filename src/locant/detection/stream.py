@@ -15,7 +15,7 @@ import numpy as np
 from locant.detection.detector import SEEN, Detector
 from locant.detection.method import Floats, Stretch
 from locant.detection.scoring import usual
-from locant.detection.smoothing import bell
+from locant.metrics.smoothing import bell
 
 
 class Scored(NamedTuple):

@@ -13,14 +13,13 @@ from torch import Tensor, nn
 
 from locant.catalog import make
 from locant.detection.method import Flags, Floats, Stretch
-from locant.detection.patches import Patches
 from locant.model import Transformer
 from locant.seeds import stable_seed
+from locant.tasks._masks import GROUPS, spans, turns
+from locant.tasks._patches import Patches
 from locant.training.build import matched
 from locant.training.loop import train
 
-GROUPS = 4  # complementary masks: each token is hidden by exactly one
-SPAN = 3  # tokens that are hidden together
 DIM, HEADS, LAYERS, FFN = 64, 4, 2, 128
 BATCH, RATE, BLOCK = 32, 3e-3, 128
 
@@ -57,7 +56,7 @@ class MaskedTransformer:
         def loss_at(step: int) -> Tensor:
             draw = np.random.default_rng(stable_seed("detector windows", self.seed, step))
             starts = draw.integers(len(clean.values) - self.patches.window + 1, size=BATCH)
-            hidden = _spans(BATCH, self.patches.tokens, draw)
+            hidden = spans(BATCH, self.patches.tokens, draw)
             wanted = self.patches.cut(clean.values, starts)
             said = self._fill(wanted, hidden, self._places(clean, starts))
             target = torch.from_numpy(wanted[hidden]).float()
@@ -75,12 +74,11 @@ class MaskedTransformer:
         """Every token by the mask that hides it; the median over the windows that hold it."""
         starts = self.patches.starts(len(series.values))
         draw = np.random.default_rng(stable_seed("detector masks", self.seed))
-        turns = np.tile(np.arange(self.patches.tokens) // SPAN % GROUPS, (len(starts), 1))
-        turns = (turns + draw.integers(GROUPS, size=(len(starts), 1))) % GROUPS  # (N, tokens): whose turn it is
+        whose = turns(len(starts), self.patches.tokens, draw)  # (N, tokens)
         covered, wanted = self.patches.covered(hidden, starts), self.patches.cut(series.values, starts)
         places, said = self._places(series, starts), np.empty_like(wanted)
         for turn in range(GROUPS):
-            mine = turns == turn
+            mine = whose == turn
             for first in range(0, len(starts), BLOCK):
                 some = slice(first, first + BLOCK)
                 pos = places if places.ndim == 1 else places[some]
@@ -103,14 +101,5 @@ class MaskedTransformer:
 
     def _places(self, series: Stretch, starts: np.ndarray) -> Tensor:
         if self.real:
-            return torch.from_numpy(self.patches.places(series, starts))
+            return torch.from_numpy(self.patches.places(series.at, starts))
         return torch.arange(self.patches.tokens)
-
-
-def _spans(count: int, tokens: int, draw: np.random.Generator) -> Flags:
-    """About a quarter of the tokens, in spans: (count, tokens)."""
-    spans = max(1, tokens // GROUPS // SPAN)
-    starts = draw.integers(max(1, tokens - SPAN + 1), size=(count, spans, 1))
-    hidden = np.zeros((count, tokens), np.bool_)
-    np.put_along_axis(hidden, (starts + np.arange(min(SPAN, tokens))).reshape(count, -1), True, 1)
-    return hidden

@@ -31,6 +31,7 @@ from locant.metrics._thresholds import Thresholds, thresholds
 from locant.metrics.events import events
 
 Ranges = list[tuple[int, int]]
+BUFFER, SHARE = 100, 20  # points: the usual window is this long, or this part of a short series
 
 
 def vus_pr(labels: ArrayLike, scores: ArrayLike, *, window: int) -> float:
@@ -51,6 +52,17 @@ def vus_pr(labels: ArrayLike, scores: ArrayLike, *, window: int) -> float:
     window = whole_number("vus_pr", "window", window, least=0)
     ranges, every = events(true), thresholds(values)
     return float(np.mean([_area(true, values, ranges, every, length) for length in range(window + 1)]))
+
+
+def vus(labels: ArrayLike, scores: ArrayLike) -> float:
+    """VUS-PR with the usual window for a series of this length.
+
+    >>> event, late = np.arange(40) == 20, np.arange(40) == 21
+    >>> vus(event, late) == vus_pr(event, late, window=2)
+    True
+    """
+    points = len(np.asarray(labels))
+    return vus_pr(labels, scores, window=min(BUFFER, points // SHARE))
 
 
 def _soft_labels(true: Flags, ranges: Ranges, length: int) -> Numbers:

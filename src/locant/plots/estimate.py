@@ -40,12 +40,12 @@ def edge(one: Entrant, look: Theme) -> dict[str, Any]:
     return {**one.marker(look), **({"markeredgecolor": one.colour(look), "markeredgewidth": 1.4} if one.again else {})}
 
 
-def key_lines(look: Theme, seeds: int) -> list[Line2D]:
-    """What a bar and a small dot mean; nothing for a single seed."""
+def key_lines(look: Theme, seeds: int, each: str) -> list[Line2D]:
+    """What a bar and a small dot (`each`) mean; nothing for a single one."""
     if seeds < 2:
         return []
     bar = Line2D([], [], color=look.ink, marker="o", markersize=5, label="mean, 95 % interval")
-    dot = Line2D([], [], color=look.ink, marker=".", markersize=4, linestyle="", label="a seed")
+    dot = Line2D([], [], color=look.ink, marker=".", markersize=4, linestyle="", label=f"a {each}")
     return [bar, dot]
 
 

@@ -22,14 +22,17 @@ def draw(
     metric: str,
     better: str,
     against: str = "none",
+    each: str = "seed",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """gaps: a row's score minus that of `against`, one number a seed; letters: a row's tie groups, as in "ab"."""
+    """gaps: a row's score minus that of `against`, one number a seed; letters: a row's tie groups, as in "ab"; each: what a
+    dot stands for.
+    """
     look = frame.look
     groups = sorted({mark for row in letters for mark in marks(row)}, key=lambda mark: (len(mark), mark))
     width = 0.35 + COLUMN * max(len(groups), 2)
     with frame.axes(
-        1, 2, size=(6.6 + width, height(entrants)), title=f"{metric}: difference to {against}, paired by seed",
+        1, 2, size=(6.6 + width, height(entrants)), title=f"{metric}: difference to {against}, paired by {each}",
         width_ratios=[6.6, width], sharey=True,
     ) as axes:  # fmt: skip
         for at, (one, values) in enumerate(zip(entrants, gaps, strict=True)):
@@ -43,7 +46,7 @@ def draw(
                 )
         listed(axes[:1], entrants, look)
         _bare(axes[1], len(groups))
-        key(axes[0], entrants, look, *key_lines(look, max(map(len, gaps))))
+        key(axes[0], entrants, look, *key_lines(look, max(map(len, gaps)), each))
     return tuple(axes)
 
 

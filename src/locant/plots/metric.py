@@ -21,14 +21,17 @@ def draw(
     better: str,
     lines: Mapping[str, float],
     notes: Sequence[str],
+    on: str = "unseen data",
+    each: str = "seed",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
     """scores: one number a seed, for each row in the order shown; better: "higher" or "lower"; lines: chance and
-    ceilings; notes: why a row is shown without a mean, such as "2 failed"; empty for all others.
+    ceilings; notes: why a row is shown without a mean, such as "2 failed"; empty for all others;
+    on: what was judged; each: what a dot stands for.
     """
     look = frame.look
     size = (7.6, height(entrants) + 0.18 * len(set(lines.values())))
-    with frame.axes(size=size, title=f"{metric} on unseen data, best first") as (axes,):
+    with frame.axes(size=size, title=f"{metric} on {on}, best first") as (axes,):
         for at, (one, values, note) in enumerate(zip(entrants, scores, notes, strict=True)):
             estimate(axes, at, values, one, look, sure=not note)
             axes.annotate(
@@ -42,7 +45,7 @@ def draw(
         listed((axes,), entrants, look)
         verticals(axes, lines, look)
         axes.set_xlabel(f"{metric} ({better} is better)")
-        key(axes, entrants, look, *key_lines(look, max(map(len, scores))))
+        key(axes, entrants, look, *key_lines(look, max(map(len, scores)), each))
     return (axes,)
 
 

@@ -17,13 +17,17 @@ Histogram = Mapping[str, Sequence[float]]  # edges, normal, faulty
 
 
 def draw(
-    entrants: Sequence[Entrant], *, histograms: Sequence[Sequence[Histogram]], frame: Frame = PLAIN
+    entrants: Sequence[Entrant],
+    *,
+    histograms: Sequence[Sequence[Histogram]],
+    every: str = "seeds",
+    frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """For each row the histograms of its seeds, each with edges of its own and counts of normal and faulty points."""
+    """For each row the histograms of its runs, each with edges of its own and counts of normal and faulty points."""
     look, edges = frame.look, common(histograms)
     pale = mixed(look.paper, look.muted, 0.45)
     with panels(
-        frame, entrants, title="scores of normal and of faulty points, all seeds",
+        frame, entrants, title=f"scores of normal and of faulty points, all {every}",
         across="score (log scale)", down="share of the points (%)", subplot_kw={"xscale": "log"},
     ) as axes:  # fmt: skip
         for panel, one, some in zip(axes, entrants, histograms, strict=True):

@@ -67,7 +67,7 @@ def _losses(subject: Subject) -> dict[int, float]:
     )
 
     def loss(task: Lag, rows: Batch) -> torch.Tensor:
-        tokens, target, _ = rows
+        tokens, target, *_ = rows
         return cross_entropy(net(tokens, subject.places(task.length)).flatten(0, 1), target.flatten())
 
     with torch.enable_grad():

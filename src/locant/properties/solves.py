@@ -46,10 +46,10 @@ def _accuracy(subject: Subject, encoding: Encoding) -> float:
     pos = subject.at(torch.arange(task.length) * min(apart, subject.last // task.length))
 
     def loss(step: int) -> torch.Tensor:
-        tokens, label, _ = task.batch(32, subject.seed, step)
+        tokens, label, *_ = task.batch(32, subject.seed, step)
         return cross_entropy(net(tokens, pos).mean(1), label)
 
     with torch.enable_grad():
         train(net, loss, steps=subject.effort.steps, enough=0.1)
-    tokens, label, _ = task.sample(1000, subject.generator(9))
+    tokens, label, *_ = task.sample(1000, subject.generator(9))
     return float((net(tokens, pos).mean(1).argmax(-1) == label).float().mean())

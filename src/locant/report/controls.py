@@ -32,7 +32,7 @@ def _scrambled(record: StudyRecord) -> str:
         f"{short(apart.mean)} ± {short(apart.half_width)}"
     )
     if len(scores["none"]) < FEWEST:
-        return f"{said}; {len(scores['none'])} seeds are too few to say what share of a gain is positional."
+        return f"{said}; {len(scores['none'])} {record.unit} are too few to say what share of a gain is positional."
     others = [name for name in scores if name not in (*record.controls, *record.study.get("baselines", ()))]
     gain = max((sign * float((scores[name] - scores["none"]).mean()) for name in others), default=0.0)
     if gain <= 0:

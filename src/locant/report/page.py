@@ -13,7 +13,7 @@ from locant.plots.small import shrink
 from locant.report.details import Table
 from locant.report.pictures import pictures
 from locant.report.rendering import environment
-from locant.report.study import NOTE, cells, conclusion, heading, heads, sections, table
+from locant.report.study import cells, conclusion, heading, heads, note, sections, table
 from locant.report.suite import side_by_side
 from locant.results.record import StudyRecord
 
@@ -34,8 +34,8 @@ def _shown(record: StudyRecord) -> dict[str, Any]:
         "question": record.study.get("question", ""),
         "verdict": conclusion(record),
         "measured": measured,
-        "table": _table((heads(metric), [cells(row, metric) for row in table(record)])),
-        "note": NOTE,
+        "table": _table((heads(record), [cells(row, metric) for row in table(record)])),
+        "note": note(record),
         "failures": [f"{row.name} failed: {why}" for row in record.rows for why in row.failures],
         "pictures": _pictures(record),
         "sections": [
@@ -55,12 +55,12 @@ def _runs(record: StudyRecord) -> Table:
     """One line a run: its digest names its settings in the store."""
     metric = record.facts["metric"]
     rows = [
-        [row.name, str(seed), digest, f"{score:.4f}"]
+        [row.name, record.called(seed), digest, f"{score:.4f}"]
         for row in record.rows
         if not row.failures
         for seed, digest, score in zip(row.seeds, row.digests, row.scores(metric), strict=True)
     ]
-    return ["", "seed", "run", metric], rows
+    return ["", record.one, "run", metric], rows
 
 
 def _pictures(record: StudyRecord) -> list[dict[str, str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from locant.plots import gallery
 from locant.plots.frame import Frame
-from locant.results.record import RowRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,18 +21,6 @@ class Picture(NamedTuple):
 
     def draw(self, theme: str = "light") -> tuple[Axes, ...]:
         return gallery.draw(self.plot, self.numbers, Frame(theme=theme))
-
-
-def bar(rows: Sequence[RowRecord], *, dots: bool = False) -> str:
-    """What stands for a row: a mean with its interval; a single seed has none."""
-    if max(len(row.seeds) for row in rows) < 2:
-        return "one value a row, without an interval"
-    return "the mean with its 95 % t interval" + (", every seed as a dot" if dots else "")
-
-
-def seeds(rows: Sequence[RowRecord]) -> str:
-    count = max(len(row.seeds) for row in rows)
-    return f"{count} seed{'s' * (count != 1)}"
 
 
 def listed(names: Iterable[object], last: str = "and") -> str:

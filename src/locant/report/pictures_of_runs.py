@@ -6,7 +6,7 @@ import numpy as np
 
 from locant.plots.entrants import Entrant
 from locant.plots.frame import Array
-from locant.report.picture import Picture, capital, seeds
+from locant.report.picture import Picture, capital
 from locant.report.shown import Shown
 from locant.results.notes import unpacked
 from locant.results.record import RowRecord
@@ -19,9 +19,9 @@ def curves(shown: Shown) -> Picture | None:
     if not found:
         return None
     rows, steps, values = (list(column) for column in zip(*found, strict=True))
-    band = " and, as a band, the lowest and highest seed" if len(values[0]) > 1 else ""
+    band = f" and, as a band, the lowest and highest {shown.record.one}" if len(values[0]) > 1 else ""
     caption = f"{capital(metric)} in validation by training step: the mean{band}, the other rows pale behind; "
-    caption += f"{seeds(rows)}{shown.without}."
+    caption += f"{shown.counted(rows)}{shown.without}."
     numbers = {"steps": steps, "values": values, "metric": f"validation {metric}"}
     return Picture("curves", {"entrants": shown.entrants(rows), **numbers}, caption)
 
@@ -39,8 +39,10 @@ def spread(shown: Shown) -> Picture | None:
         return None
     histograms = [[note["histogram"] for note in row.notes] for row in rows]
     caption = "How scores are spread over normal and over faulty points, as shares of each in %, on a log scale, all "
-    caption += f"seeds together: the less they overlap, the better; {seeds(rows)}{shown.without}."
-    return Picture("spread", {"entrants": shown.entrants(rows), "histograms": histograms}, caption)
+    caption += f"{shown.record.unit} together: the less they overlap, the better; {shown.counted(rows)}{shown.without}."
+    return Picture(
+        "spread", {"entrants": shown.entrants(rows), "histograms": histograms, "every": shown.record.unit}, caption
+    )
 
 
 def reconstruction(shown: Shown) -> Picture | None:
@@ -53,7 +55,7 @@ def reconstruction(shown: Shown) -> Picture | None:
     which = f"feature 1 of {output.shape[1]}"
     caption = f"A window of {len(target)} steps of a test series ({which}, in {shown.unit}), and what each model made "
     caption += f"of it{f'; {hidden.sum()} steps were hidden' if marked else ''}; error: root mean square"
-    caption += f"{' over the hidden steps' if marked else ''}; 1 seed ({seed}){shown.without}."
+    caption += f"{' over the hidden steps' if marked else ''}; {shown.single(seed)}{shown.without}."
     numbers = {"target": target[:, 0], "outputs": [np.array(note["output"])[:, 0] for _, note in found]}
     numbers |= {"hidden": hidden, "what": f"one window, {which}", "unit": shown.unit}
     return Picture("reconstruction", {"entrants": shown.entrants(row for row, _ in found), **numbers}, caption)
@@ -71,7 +73,7 @@ def attention(shown: Shown) -> Picture | None:
         "places": [f"layer {layer + 1}, head {head + 1}" for layer, head in chosen],
     }
     caption = "What one head of each model looks at in one and the same example, each in its own scale; of all heads "
-    caption += f"the one whose weights are the most concentrated; 1 seed ({seed}){shown.without}."
+    caption += f"the one whose weights are the most concentrated; {shown.single(seed)}{shown.without}."
     return Picture("attention", numbers, caption)
 
 
@@ -81,7 +83,7 @@ def heads(shown: Shown) -> Picture | None:
     if len({weights.shape[:2] for weights in every}) != 1:
         return None
     caption = "What every head of every layer looks at in one and the same example, queries down, keys across, each in "
-    caption += f"its own scale; 1 seed ({seed}){shown.without}."
+    caption += f"its own scale; {shown.single(seed)}{shown.without}."
     return Picture("heads", {"entrants": shown.entrants(row for row, _ in found), "weights": every}, caption)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from locant.report.picture import Picture, bar, capital, listed, seeds
+from locant.report.picture import Picture, capital, listed
 from locant.report.ranked import ranked
 from locant.report.shown import Shown
 from locant.results.record import RowRecord
@@ -24,10 +24,11 @@ def metric(shown: Shown) -> Picture | None:
     lines = {"chance": shown.facts["chance"], **ceilings}
     notes = [""] * len(shown.rows)
     notes += [f"{len(row.failures)} failed" if row.failures else "no score" for row in shown.rest]
-    caption = f"{capital(shown.metric)} on unseen data, {shown.better} is better, best first: {bar(rows, dots=True)}, "
-    caption += f"chance{' and ceilings' if ceilings else ''} as thin lines; "
-    caption += "rows with failed runs stand last, without a mean; " * bool(shown.rest) + f"{seeds(rows)}."
-    return _picture(shown, "metric", rows, caption, scores=scores, better=shown.better, lines=lines, notes=notes)
+    caption = f"{capital(shown.metric)} on {shown.judged_on}, {shown.better} is better, best first: "
+    caption += f"{shown.bar(rows, dots=True)}, chance{' and ceilings' if ceilings else ''} as thin lines; "
+    caption += "rows with failed runs stand last, without a mean; " * bool(shown.rest) + f"{shown.counted(rows)}."
+    numbers = {"scores": scores, "better": shown.better, "lines": lines, "notes": notes, "on": shown.judged_on}
+    return _picture(shown, "metric", rows, caption, **numbers, each=shown.record.one)
 
 
 def forest(shown: Shown) -> Picture | None:
@@ -39,18 +40,24 @@ def forest(shown: Shown) -> Picture | None:
     letters = {row.name: row.letters for row in ranking.rows}
     none = rows["none"].scores(shown.metric)
     gaps = [row.scores(shown.metric) - none for row in shown.rows]
-    caption = f"{capital(shown.metric)} minus that of none, seed by seed: {bar(shown.rows, dots=True)}; rows with a "
-    caption += f"letter in common cannot be told apart; {seeds(shown.rows)}{shown.without}."
+    one = shown.record.one
+    caption = (
+        f"{capital(shown.metric)} minus that of none, {one} by {one}: {shown.bar(shown.rows, dots=True)}; rows with "
+    )
+    caption += f"a letter in common cannot be told apart; {shown.counted(shown.rows)}{shown.without}."
     told = [letters[name] for name in rows]
-    return _picture(shown, "forest", shown.rows, caption, gaps=gaps, letters=told, better=shown.better)
+    numbers = {"gaps": gaps, "letters": told, "better": shown.better, "each": one}
+    return _picture(shown, "forest", shown.rows, caption, **numbers)
 
 
 def kinds(shown: Shown) -> Picture | None:
     rows, recalls = _family(shown, "recall, ")
     if not rows:
         return None
-    caption = f"Share of the faulty points of each kind that are found, in %: {bar(rows)}, best row first, controls "
-    caption += f"and plain methods in italics; {seeds(rows)}{shown.without}."
+    caption = (
+        f"Share of the faulty points of each kind that are found, in %: {shown.bar(rows)}, best row first, controls "
+    )
+    caption += f"and plain methods in italics; {shown.counted(rows)}{shown.without}."
     return Picture("kinds", {"entrants": shown.entrants(rows), "recalls": recalls}, caption)
 
 
@@ -64,8 +71,8 @@ def lengths(shown: Shown) -> Picture | None:
     trained = int(shown.facts["length"])
     every = [trained, *sorted(longer)]
     scores = [np.array([row.scores(name) for name in names]) for row in rows]  # (lengths, seeds)
-    caption = f"{capital(shown.metric)} in rows of {listed(every)} tokens, trained at {trained}: {bar(rows)}, "
-    caption += f"the other rows pale behind; {seeds(rows)}{shown.without}."
+    caption = f"{capital(shown.metric)} in rows of {listed(every)} tokens, trained at {trained}: {shown.bar(rows)}, "
+    caption += f"the other rows pale behind; {shown.counted(rows)}{shown.without}."
     return _picture(shown, "lengths", rows, caption, lengths=every, scores=scores, chance=shown.facts["chance"])
 
 
@@ -74,8 +81,8 @@ def changes(shown: Shown) -> Picture | None:
     if not rows:
         return None
     caption = f"Largest change of an answer when a window is {listed(ways, 'or')} and the answers are put back, in "
-    caption += f"{shown.unit}, on a log scale: the geometric mean, every seed as a dot; below {ROUNDING:.0e} it is "
-    caption += f"rounding; {seeds(rows)}{shown.without}."
+    caption += f"{shown.unit}, on a log scale: the geometric mean, every {shown.record.one} as a dot; below {ROUNDING:.0e} it is "
+    caption += f"rounding; {shown.counted(rows)}{shown.without}."
     numbers = {"changes": ways, "rounding": ROUNDING, "unit": shown.unit}
     return Picture("changes", {"entrants": shown.entrants(rows), **numbers}, caption)
 
@@ -93,9 +100,8 @@ def _against(shown: Shown, part: str, times: float, unit: str) -> Picture | None
     if len(rows) < 2:
         return None
     costs, scores = [times * row.cost[part] for row in rows], [row.scores(shown.metric) for row in rows]
-    caption = (
-        f"{capital(shown.metric)} ({bar(rows)}) against {unit} (the median over seeds); {seeds(rows)}{shown.without}."
-    )
+    caption = f"{capital(shown.metric)} ({shown.bar(rows)}) against {unit} (the median over {shown.record.unit}); "
+    caption += f"{shown.counted(rows)}{shown.without}."
     return _picture(shown, "cost", rows, caption, costs=costs, scores=scores, better=shown.better, unit=unit)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from locant.report.details import Table
 from locant.results.record import StudyRecord
-from locant.tasks import UNSEEN
+from locant.tasks import UNLABELLED, UNSEEN
 
 
 def told(record: StudyRecord) -> list[str]:
@@ -15,10 +15,10 @@ def told(record: StudyRecord) -> list[str]:
     return [
         _model(study["model"], facts),
         _training(study["training"]),
-        _seeds(study),
+        _seeds(record),
         _search(study["search"]),
         _choice(facts),
-        "For one seed every row starts from the same shared weights and meets the same data in the same order.",
+        f"For one {record.one} every row starts from the same shared weights and meets the same data in the same order.",
         *_codes(record),
     ]
 
@@ -44,6 +44,8 @@ def edges(record: StudyRecord) -> list[str]:
 def _choice(facts: dict[str, Any]) -> str:
     if facts["tested_on"] == UNSEEN:
         return f"The best step is chosen by {facts['chooses']} on validation data alone, and tested once."
+    if facts["tested_on"] == UNLABELLED:
+        return f"The best step is chosen by {facts['chooses']}, without any label."
     return f"The best step is chosen by {facts['chooses']} on {facts['tested_on']}, as published."
 
 
@@ -71,9 +73,13 @@ def _training(training: dict[str, Any]) -> str:
     )
 
 
-def _seeds(study: dict[str, Any]) -> str:
-    seeds = study["seeds"]
-    return f"{seeds} seeds." if isinstance(seeds, int) else f"Seeds {', '.join(map(str, seeds))}."
+def _seeds(record: StudyRecord) -> str:
+    seeds = record.study["seeds"]
+    return (
+        f"{seeds} {record.unit}."
+        if isinstance(seeds, int)
+        else f"{record.unit.capitalize()} {', '.join(map(str, seeds))}."
+    )
 
 
 def _search(search: dict[str, Any] | None) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 from locant.plots.entrants import CONTROL, ENCODING, PLAIN_METHOD, Entrant
 from locant.report.details import best_first
 from locant.results.record import RowRecord, StudyRecord
+from locant.tasks import UNLABELLED, UNSEEN
 
 Papers = Sequence[Mapping[str, Any]]  # certificates, as Certificate.to_dict gives them
-UNITS = {"anomaly": "standard deviations"}  # of the series of a task
+UNITS = {"anomaly": "standard deviations", "real-anomalies": "standard deviations"}  # of the series of a task
 
 
 class Shown:
@@ -48,6 +49,26 @@ class Shown:
         known = dict.fromkeys(name for row in self.rows for name in row.metrics)
         names = [name for name in self.record.study.get("details", ()) if name in known]
         return list(dict.fromkeys(name for name in (*names, *known) if name.startswith(start)))
+
+    def bar(self, rows: Sequence[RowRecord], *, dots: bool = False) -> str:
+        """What stands for a row: a mean with its interval; a single run has none."""
+        if max(len(row.seeds) for row in rows) < 2:
+            return "one value a row, without an interval"
+        return "the mean with its 95 % t interval" + (f", every {self.record.one} as a dot" if dots else "")
+
+    def counted(self, rows: Sequence[RowRecord]) -> str:
+        """Over how many seeds, or series: the end of a caption."""
+        count = max(len(row.seeds) for row in rows)
+        return f"{count} {self.record.one if count == 1 else self.record.unit}"
+
+    def single(self, seed: int) -> str:
+        """The one that an example is of."""
+        return f"1 {self.record.one} ({self.record.called(seed)})"
+
+    @property
+    def judged_on(self) -> str:
+        """What the score that decides is taken on."""
+        return UNLABELLED if self.facts.get("tested_on") == UNLABELLED else UNSEEN
 
     def examples(self, note: str) -> tuple[list[tuple[RowRecord, Any]], int]:
         """Rows with what they kept of one and the same example, and the seed of that example."""

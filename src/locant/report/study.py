@@ -15,15 +15,18 @@ from locant.report.details import Table, details, learning, published
 from locant.report.ranked import plain, ranked, rivals
 from locant.report.recommendation import recommendation
 from locant.results.record import RowRecord, StudyRecord
-from locant.statistics.paired import detectable, holm
+from locant.statistics.paired import detectable, holm, seeds_needed
 from locant.statistics.ranking import Ranking
 from locant.statistics.verdict import ENOUGH, FEWEST, verdict
 
-NOTE = (
-    "rows with a letter in common cannot be told apart (sign flips paired by seed, corrected over all pairs); "
-    "± is half a 95 % t interval; p is against none, corrected alike; "
-    "ms/step is the work of training alone (CPU time on a CPU)"
-)
+
+def note(record: StudyRecord) -> str:
+    """What the columns of the table mean."""
+    return (
+        f"rows with a letter in common cannot be told apart (sign flips paired by {record.one}, corrected over all "
+        "pairs); ± is half a 95 % t interval; p is against none, corrected alike; "
+        "ms/step is the work of training alone (CPU time on a CPU)"
+    )
 
 
 def table(record: StudyRecord) -> list[dict[str, Any]]:
@@ -89,13 +92,27 @@ def conclusion(record: StudyRecord) -> str:
         return "No row has all its runs: nothing can be said."
     knows = record.facts.get("oracles", ())  # rows that know the answer are no methods
     ranking = replace(ranking, rows=[row for row in ranking.rows if row.name not in knows])
-    said = verdict(ranking, tuple(record.controls), tuple(plain(record)))
+    said = verdict(ranking, tuple(record.controls), tuple(plain(record)), record.unit)
+    if ranking.seeds < FEWEST or len(rivals(record, ranking)) < 2:
+        return said
     pairs = combinations(rivals(record, ranking), 2)
-    spreads = [np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in pairs]
-    if ranking.seeds >= ENOUGH and spreads:
-        seen = detectable(float(np.median(spreads)), ranking.seeds)
-        said += f" Differences between encodings below {seen:.2g} could hardly be seen with {ranking.seeds} seeds."
-    return said
+    spread = float(np.median([np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in pairs]))
+    if ranking.seeds >= ENOUGH:
+        seen = detectable(spread, ranking.seeds)
+        said += (
+            f" Differences between encodings below {seen:.2g} could hardly be seen with {ranking.seeds} {record.unit}."
+        )
+    return said + _to_see(record, spread)
+
+
+def _to_see(record: StudyRecord, spread: float) -> str:
+    """How many would be needed to see the difference that matters, where the study names one."""
+    matters = record.study.get("matters")
+    if matters is None:
+        return ""
+    needed = seeds_needed(matters, spread)
+    many = "more than 1,000" if needed is None else f"{needed:,}"
+    return f" To see a difference of {matters:g} between two encodings would take {many} {record.unit}."
 
 
 def heading(record: StudyRecord) -> list[str]:
@@ -112,8 +129,8 @@ def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> s
     """Heading, verdict, table, pictures (caption, path) and how to reproduce, as Markdown."""
     metric = record.facts["metric"]
     lines = [f"# {record.study['title']}", "", *heading(record)[1:], "", f"**{conclusion(record)}**", ""]
-    lines += _markdown_table(heads(metric), [cells(row, metric) for row in table(record)])
-    lines += ["", f"Ties: {NOTE}.", ""]
+    lines += _markdown_table(heads(record), [cells(row, metric) for row in table(record)])
+    lines += ["", f"Ties: {note(record)}.", ""]
     lines += [f"- {row.name} failed: {why}" for row in record.rows for why in row.failures]
     for part in sections(record):
         lines += ["", f"## {part.title}", "", *[f"- {line}" for line in part.lines]]
@@ -158,8 +175,9 @@ def _judged(record: StudyRecord) -> list[str]:
     if not record.study.get("claims"):
         return []
     seeds = max((len(row.seeds) for row in record.rows), default=0)
-    few = f", and fewer than {FEWEST} seeds are a hint at most" if seeds < FEWEST else ""
-    return [f"Judged by a 95 % t interval over {seeds} seeds: it must lie wholly on one side of what was claimed{few}."]
+    few = f", and fewer than {FEWEST} {record.unit} are a hint at most" if seeds < FEWEST else ""
+    over = f"{seeds} {record.unit}"
+    return [f"Judged by a 95 % t interval over {over}: it must lie wholly on one side of what was claimed{few}."]
 
 
 def _claims(record: StudyRecord) -> Table | None:
@@ -177,8 +195,8 @@ def _markdown_table(heads: list[str], rows: list[list[str]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
-def heads(metric: str) -> list[str]:
-    return ["", metric, "ties", "against none", "p", "params", "ms/step", "MB", "seeds"]
+def heads(record: StudyRecord) -> list[str]:
+    return ["", record.facts["metric"], "ties", "against none", "p", "params", "ms/step", "MB", record.unit]
 
 
 def cells(row: dict[str, Any], metric: str) -> list[str]:

@@ -94,7 +94,8 @@ def about(name: str) -> str:
     if "parts" in fields:
         return f"{fields['title']} ({', '.join(fields['parts'])})"
     study = read_study(name)
-    return f"{study.title} ({len(study.rows())} rows × {len(study.seed_list())} seeds)"
+    repeats = "all" if study.seeds == "all" else len(study.seed_list())
+    return f"{study.title} ({len(study.rows())} rows × {repeats} {study.unit})"
 
 
 def _fields(name: str) -> tuple[dict[str, Any], str]:

@@ -11,6 +11,8 @@ from locant.errors import did_you_mean
 from locant.results.store import Store
 from locant.tasks import UNSEEN
 
+ONE = {"seeds": "seed", "series": "series"}  # of many
+
 
 @dataclass
 class RowRecord:
@@ -50,6 +52,21 @@ class StudyRecord:
     edges: list[str] = field(default_factory=list)  # rows whose search ended on the edge of its grid
 
     @property
+    def unit(self) -> str:
+        """What a run's seed numbers, many of them: seeds, or series."""
+        return str(self.study.get("unit", "seeds"))
+
+    @property
+    def one(self) -> str:
+        """One of them."""
+        return ONE[self.unit]
+
+    def called(self, seed: int) -> str:
+        """The name of what a seed numbers; the number where it has none."""
+        names = self.facts.get("names", [])
+        return str(names[seed]) if seed < len(names) else str(seed)
+
+    @property
     def controls(self) -> list[str]:
         """The rows that only show what is not positional."""
         own = [row["name"] for row in self.study["encodings"] if row["control"]]
@@ -76,6 +93,7 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
         )
     entry = found[0]
     rows: dict[str, RowRecord] = {}
+    one = ONE[entry["study"].get("unit", "seeds")]
     for name, encoding, digest, code in entry["runs"]:
         row = rows.setdefault(name, RowRecord(name, encoding, entry["choices"]["rates"].get(name, {})))
         run = store.find(digest, code)
@@ -85,7 +103,7 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
         row.digests.append(digest)
         row.codes.append(code)
         if run.status != "done":
-            row.failures.append(f"seed {run.config['seed']}: {run.error}")
+            row.failures.append(f"{one} {run.config['seed']}: {run.error}")
             continue
         row.seeds.append(run.config["seed"])
         row.histories.append(run.history)

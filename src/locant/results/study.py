@@ -26,6 +26,7 @@ class RowConfig(Plain):
     control: Literal["", "scramble", "alone"] = ""
     baseline: str = ""
     match_scale: bool = True
+    positions: Literal["order", "times"] = "order"
 
 
 class SearchConfig(Plain):
@@ -82,7 +83,9 @@ class Study(Plain):
     encodings: list[RowConfig]
     controls: list[Literal["none", "scrambled", "no attention"]] = ["none", "scrambled"]
     baselines: list[str] = []
-    seeds: int | list[int] = 10  # how many, or which
+    seeds: int | list[int] | Literal["all"] = 10  # how many, or which, or all that the task has
+    unit: Literal["seeds", "series"] = "seeds"  # what a run's seed numbers, as a report calls it
+    matters: float | None = Field(None, gt=0)  # a difference that would matter: how many runs would see it is told
     details: list[str] = []  # further metrics that the report shows, in a second table
     published: dict[str, dict[str, float]] = {}  # row → metric → value, to stand beside ours
     claims: list[Claim] = []
@@ -102,7 +105,9 @@ class Study(Plain):
 
     @field_validator("seeds")
     @classmethod
-    def _some(cls, value: int | list[int]) -> int | list[int]:
+    def _some(cls, value: int | list[int] | Literal["all"]) -> int | list[int] | Literal["all"]:
+        if value == "all":
+            return value
         listed = range(value) if isinstance(value, int) else value
         if not listed or min(listed) < 0 or max(listed) >= FIRST_SEARCH_SEED or len(set(listed)) < len(listed):
             raise ValueError(
@@ -140,6 +145,8 @@ class Study(Plain):
 
     def seed_list(self) -> list[int]:
         """The seeds that are reported."""
+        if self.seeds == "all":
+            raise ValueError('seeds = "all" are counted when the study is bound to its data.')
         return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
     def run(self, row: RowConfig, seed: int, rate: float = 1.0, positional_rate: float = 1.0) -> RunConfig:

@@ -13,12 +13,16 @@ FEWEST, ENOUGH = 6, 10
 
 
 def verdict(
-    ranking: Ranking, controls: tuple[str, ...] = ("none", "scrambled"), baselines: tuple[str, ...] = ()
+    ranking: Ranking,
+    controls: tuple[str, ...] = ("none", "scrambled"),
+    baselines: tuple[str, ...] = (),
+    unit: str = "seeds",
 ) -> str:
     """Sentences that say no more than the runs allow.
 
     controls   rows that only show what is not positional; they are never called best
     baselines  plain methods; when one is as good as the best encoding, that is said
+    unit       what scores are paired over
 
     >>> from locant.statistics.ranking import rank
     >>> verdict(rank({"rotary": np.full(4, 0.9), "none": np.full(4, 0.5)}))
@@ -26,7 +30,7 @@ def verdict(
     """
     if ranking.seeds < FEWEST:
         return (
-            f"No claim is possible with {ranking.seeds} seeds: a paired test on fewer than {FEWEST} can never reach "
+            f"No claim is possible with {ranking.seeds} {unit}: a paired test on fewer than {FEWEST} can never reach "
             f"p < .05. Run at least {ENOUGH}."
         )
     rivals = [row for row in ranking.rows if row.name not in (*controls, *baselines)]
@@ -35,10 +39,10 @@ def verdict(
     best = [row for row in rivals if _tied(row, rivals[0])]
     sentences = [_against_controls(ranking, best[0], controls)]
     if not sentences[0]:
-        sentences = [_best(ranking, best), _next(ranking, rivals, best), _what_it_takes(ranking, best)]
+        sentences = [_best(ranking, best), _next(ranking, rivals, best), _what_it_takes(ranking, best, unit)]
     sentences.append(_against_baselines(ranking, best[0], baselines))
     if ranking.seeds < ENOUGH:
-        sentences.append(f"With {ranking.seeds} seeds this is a hint; a claim needs {ENOUGH}.")
+        sentences.append(f"With {ranking.seeds} {unit} this is a hint; a claim needs {ENOUGH}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -111,7 +115,7 @@ def _next(ranking: Ranking, rivals: list[Row], best: list[Row]) -> str:
     return ""
 
 
-def _what_it_takes(ranking: Ranking, best: list[Row]) -> str:
+def _what_it_takes(ranking: Ranking, best: list[Row], unit: str) -> str:
     if len(best) == 1:
         return ""
     first, second = best[0], best[1]
@@ -120,10 +124,10 @@ def _what_it_takes(ranking: Ranking, best: list[Row]) -> str:
         return f"{first.name} and {second.name} gave the same score in every run."
     needed = seeds_needed(float(gaps.mean()), float(gaps.std(ddof=1)))
     if needed is None:
-        return f"More than 1,000 seeds would be needed to tell {first.name} from {second.name}."
+        return f"More than 1,000 {unit} would be needed to tell {first.name} from {second.name}."
     if needed <= ranking.seeds:
         return f"{first.name} and {second.name} differ on their own, but not after correction for all comparisons."
-    return f"{needed} seeds would be needed to tell {first.name} from {second.name}."
+    return f"{needed} {unit} would be needed to tell {first.name} from {second.name}."
 
 
 def _listed(rows: list[Row]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -18,11 +17,15 @@ Scores = dict[str, float]
 
 
 class Batch(NamedTuple):
-    """Inputs (B,T) or (B,T,features), what is asked of them, and which tokens are real (B,T), all by default."""
+    """Inputs (B,T) or (B,T,features), what is asked of them, and which tokens are real (B,T), all by default.
+
+    times  where a clock says that the tokens are, (B,T), in usual steps, for rows that ask for it
+    """
 
     inputs: Tensor
     target: Tensor
     real: Tensor | None = None
+    times: Tensor | None = None
 
 
 class Tested(NamedTuple):
@@ -32,7 +35,10 @@ class Tested(NamedTuple):
     columns: dict[str, list[Any]]
 
 
-Predict = Callable[[Tensor, Tensor | None], Tensor]  # a trained model: inputs and which tokens are real → outputs
+class Predict(Protocol):
+    """A trained model: inputs, which tokens are real and where a clock says they are → outputs."""
+
+    def __call__(self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /) -> Tensor: ...
 
 
 class Task(Protocol):
@@ -87,6 +93,14 @@ class Measured(Protocol):
         """The digest of what the file holds now."""
 
 
+@runtime_checkable
+class Counted(Protocol):
+    """A task on given things, such as real series, in a fixed order: the seed of a run is the number of one of them."""
+
+    def names(self) -> tuple[str, ...]:
+        """What they are called."""
+
+
 def generator(purpose: str, *numbers: int) -> torch.Generator:
     """Random numbers for one purpose."""
     return torch.Generator().manual_seed(stable_seed(purpose, *numbers))
@@ -95,7 +109,8 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
 def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
     names = ("metric", "higher_is_better", "tested_on", "chooses", "chooses_higher", "chance", "threshold")
-    return {**{name: getattr(task, name) for name in (*names, "length", "oracles")}, "ceilings": task.ceilings()}
+    known = {**{name: getattr(task, name) for name in (*names, "length", "oracles")}, "ceilings": task.ceilings()}
+    return {**known, "names": list(task.names())} if isinstance(task, Counted) else known
 
 
 def identified(name: str, options: dict[str, Any]) -> dict[str, Any]:

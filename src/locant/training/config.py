@@ -26,6 +26,8 @@ SHARED = (
     "samplers",
     "self_attention",
     "shapes",
+    "tiled",
+    "tiles",
     "timestamps",
 )  # what every run uses
 
@@ -82,14 +84,16 @@ class RunConfig(Plain):
     control: Literal["", "scramble", "alone"] = ""  # order destroyed; or every token sees itself only
     baseline: str = ""  # a plain method of the task instead of a model
     match_scale: bool = True  # what is added to the input gets the size of the tokens
+    positions: Literal["order", "times"] = "order"  # counted, or told by the clock of the task's data
     seed: int
     device: str = "cpu"
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
 
     def digest(self) -> str:
-        """A name for these settings."""
-        return _short(json.dumps(self.model_dump(exclude={"name"}), sort_keys=True))
+        """A name for these settings. Counted positions, the usual ones, are left unsaid."""
+        unsaid = {"name", "positions"} if self.positions == "order" else {"name"}
+        return _short(json.dumps(self.model_dump(exclude=unsaid), sort_keys=True))
 
     def code(self) -> str:
         """A name for the code that would run them: a change in it makes old runs strangers."""

@@ -100,7 +100,7 @@ class Running:
         run = self.run
         torch.manual_seed(stable_seed("dropout", run.seed, step))
         rows = self.task.batch(run.training.batch, run.seed, step)
-        place = Places(run, "train", step)(rows.inputs, rows.real)
+        place = Places(run, "train", step)(rows.inputs, rows.real, rows.times)
         inputs, target, real, pos, see = _to(run.device, rows.inputs, rows.target, rows.real, *place)
         return self.task.loss(self.model(inputs, pos, real, see), target)
 
@@ -176,14 +176,14 @@ class Predict:
     def __init__(self, model: StudyModel, run: RunConfig, purpose: str) -> None:
         self.model, self.device, self.places = model, run.device, Places(run, purpose)
 
-    def __call__(self, inputs: Tensor, real: Tensor | None = None) -> Tensor:
+    def __call__(self, inputs: Tensor, real: Tensor | None = None, times: Tensor | None = None) -> Tensor:
         self.model.eval()
         parts = []
         with torch.no_grad():
             for start in range(0, len(inputs), CHUNK):
                 some = inputs[start : start + CHUNK]
-                which = None if real is None else real[start : start + CHUNK]
-                place = self.places(some, which)
+                which, when = (None if one is None else one[start : start + CHUNK] for one in (real, times))
+                place = self.places(some, which, when)
                 moved = _to(self.device, some, place.pos, which, place.see)
                 parts.append(self.model(*moved).cpu())
         return torch.cat(parts)

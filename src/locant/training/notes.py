@@ -18,8 +18,9 @@ from locant.training.places import Places
 def notes(model: StudyModel, run: RunConfig, task: Task, columns: dict[str, list[Any]]) -> dict[str, Any]:
     """The attention of every layer and head on the task's example, its reconstruction, and how scores are spread."""
     rows = task.example(run.seed)
-    inputs, real = rows.inputs[:1], None if rows.real is None else rows.real[:1]
-    place = Places(run, "example")(inputs, real)
+    inputs = rows.inputs[:1]
+    real, times = (None if one is None else one[:1] for one in (rows.real, rows.times))
+    place = Places(run, "example")(inputs, real, times)
     model.eval()
     moved = [None if one is None else one.to(run.device) for one in (inputs, place.pos, real, place.see)]
     with torch.no_grad():

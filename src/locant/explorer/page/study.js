@@ -16,7 +16,7 @@ function rows(study, picture, wanted, { title, across, lines = {}, letters = nul
   const look = (name) => study.entrants[name];
   const own = (name) => look(name).colours[theme()];
   const seeds = some.map(({ name, values }, row) => ({
-    type: "scatter", mode: "markers", showlegend: false, hovertemplate: `${safe(name)}: %{x:.4f}<extra>a seed</extra>`,
+    type: "scatter", mode: "markers", showlegend: false, hovertemplate: `${safe(name)}: %{x:.4f}<extra>a ${picture.each}</extra>`,
     x: values, y: values.map((_, at) => row + (values.length > 1 ? SPREAD * ((2 * at) / (values.length - 1) - 1) : 0)),
     marker: { color: own(name), size: 4, opacity: 0.7 },
   }));
@@ -37,7 +37,7 @@ function rows(study, picture, wanted, { title, across, lines = {}, letters = nul
       shapes, annotations: [...named, ...ties],
       margin: { l: 110, r: letters ? 70 : 20, t: 46 + 14 * Object.keys(lines).length, b: 52 },
     }),
-    table: () => ({ heads: ["row", "seed number", across], rows: some.flatMap(({ name, values }) => values.map((value, at) => [name, at, value])) }),
+    table: () => ({ heads: ["row", `${picture.each} number`, across], rows: some.flatMap(({ name, values }) => values.map((value, at) => [name, at, value])) }),
   };
 }
 
@@ -66,13 +66,13 @@ function lengths(study, wanted) {
 
 export const PLOTS = {
   metric: (study, wanted) => {
-    const { metric, better, lines } = study.pictures.metric;
-    return rows(study, study.pictures.metric, wanted, { title: `${metric} on unseen data, best first`, across: `${metric} (${better} is better)`, lines });
+    const { metric, better, lines, on } = study.pictures.metric;
+    return rows(study, study.pictures.metric, wanted, { title: `${metric} on ${on}, best first`, across: `${metric} (${better} is better)`, lines });
   },
   forest: (study, wanted) => {
-    const { metric, better, letters } = study.pictures.forest;
+    const { metric, better, letters, each } = study.pictures.forest;
     const side = better === "higher" ? "right" : "left";
-    return rows(study, study.pictures.forest, wanted, { title: `${metric}: difference to none, paired by seed`, across: `${metric} minus that of none (${side} is better)`, lines: { none: 0 }, letters });
+    return rows(study, study.pictures.forest, wanted, { title: `${metric}: difference to none, paired by ${each}`, across: `${metric} minus that of none (${side} is better)`, lines: { none: 0 }, letters });
   },
   lengths,
 };

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant.detection.method import Floats
+from locant.metrics._checked import Numbers
 
 SHARE, MOST = 80, 200  # the width is this part of the series, and never more points
 REACH = 3  # standard deviations on either side; beyond there is next to nothing
@@ -25,7 +25,7 @@ def usual_width(length: int) -> int:
     return min(length // SHARE, MOST)
 
 
-def smooth(deviations: Floats, width: int) -> Floats:
+def smooth(deviations: Numbers, width: int) -> Numbers:
     """Deviations (T,F) smoothed along time; at the ends over what there is.
 
     >>> smooth(np.array([[0.0], [3.0], [0.0]]), 0).ravel().tolist()
@@ -41,14 +41,23 @@ def smooth(deviations: Floats, width: int) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def bell(width: int) -> Floats:
+def random_scores(points: int, width: int, seed: int = 0) -> Numbers:
+    """Scores that know nothing, at a smoothing, (T,): what is scored must be held against them.
+
+    >>> random_scores(3, 0).round(3).tolist()
+    [0.637, 0.27, 0.041]
+    """
+    return smooth(np.random.default_rng(seed).random((points, 1)), width)[:, 0]
+
+
+def bell(width: int) -> Numbers:
     """The weights of a Gaussian, cut off where it is next to nothing."""
     steps = np.arange(-REACH * width, REACH * width + 1)
     weights = np.exp(-0.5 * (steps / width) ** 2)
     return weights / weights.sum()
 
 
-def _spread(values: Floats, weights: Floats) -> Floats:
+def _spread(values: Numbers, weights: Numbers) -> Numbers:
     """Every value spread by the weights, by Fourier transforms: (T,)."""
     size = 1 << (len(values) + len(weights) - 1).bit_length()
     product = np.fft.rfft(values, size) * np.fft.rfft(weights, size)

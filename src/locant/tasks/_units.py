@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from locant.detection.method import Floats
-
+Floats = NDArray[np.float64]
 EDGE = 0.005  # the share at either end that may be anything
 FAR = 10.0  # methods are shown nothing farther out; deviations are taken from the true values
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from locant.detection.method import Flags, Floats, Stretch
-
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 OVERLAP = 4  # windows that hold a point
 
 
@@ -37,9 +38,13 @@ class Patches:
         points = starts[:, None] + np.arange(self.window)
         return values[points].reshape(len(starts), self.tokens, -1)
 
-    def places(self, series: Stretch, starts: np.ndarray) -> Floats:
-        """Where the tokens of each window are, in patches from its first one: (N, tokens)."""
-        at = series.at[starts[:, None] + np.arange(0, self.window, self.width)]
+    def places(self, at: Floats, starts: np.ndarray) -> Floats:
+        """Where the tokens of each window are, in patches from its first one, (N, tokens), of points at `at` (T,).
+
+        >>> Patches(tokens=3, width=2).places(np.array([0.0, 1, 2, 3, 14, 15]), np.array([0])).tolist()
+        [[0.0, 1.0, 7.0]]
+        """
+        at = at[starts[:, None] + np.arange(0, self.window, self.width)]
         return (at - at[:, :1]) / self.width
 
     def covered(self, hidden: Flags, starts: np.ndarray) -> Flags:
