@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import numpy as np
 
@@ -36,10 +36,13 @@ def verdict(
     rivals = [row for row in ranking.rows if row.name not in (*controls, *baselines)]
     if not rivals:
         return "There is nothing to compare: no encoding has all its runs."
-    best = [row for row in rivals if _tied(row, rivals[0])]
+    tied = [row for row in rivals if _tied(row, rivals[0])]
+    best = list(takewhile(tied.__contains__, rivals))
     sentences = [_against_controls(ranking, best[0], controls)]
     if not sentences[0]:
-        sentences = [_best(ranking, best), _next(ranking, rivals, best), _what_it_takes(ranking, best, unit)]
+        unsteady = _unsteady([row for row in tied if row not in best], best, unit)
+        behind = [row for row in rivals if row not in tied]
+        sentences = [_best(ranking, best), unsteady, _next(ranking, behind, best), _what_it_takes(ranking, best, unit)]
     sentences.append(_against_baselines(ranking, best[0], baselines))
     if ranking.seeds < ENOUGH:
         sentences.append(f"With {ranking.seeds} {unit} this is a hint; a claim needs {ENOUGH}.")
@@ -97,9 +100,17 @@ def _best(ranking: Ranking, best: list[Row]) -> str:
     )
 
 
-def _next(ranking: Ranking, rivals: list[Row], best: list[Row]) -> str:
+def _unsteady(rows: list[Row], best: list[Row], unit: str) -> str:
+    """Those that score less than one which is surely behind, and are tied with the first by their spread alone."""
+    if not rows:
+        return ""
+    told = [f"{row.name} ({short(row.mean)} ± {short((row.high - row.low) / 2)})" for row in rows]
+    whose = "its" if len(rows) == 1 else "their"
+    return f"{_joined(told)} cannot be told from {best[0].name}, because {whose} {unit} differ too much."
+
+
+def _next(ranking: Ranking, behind: list[Row], best: list[Row]) -> str:
     """By how much the best beat the first that is surely behind all of them; or the first behind the very best."""
-    behind = [row for row in rivals if row not in best]
     clear = [row for row in behind if not any(_tied(row, leader) for leader in best)]
     if clear:
         gaps = [ranking.apart(leader.name, clear[0].name)[0] for leader in best]
@@ -131,8 +142,11 @@ def _what_it_takes(ranking: Ranking, best: list[Row], unit: str) -> str:
 
 
 def _listed(rows: list[Row]) -> str:
-    names = [row.name for row in rows]
-    return ", ".join(names[:-1]) + " and " + names[-1]
+    return _joined([row.name for row in rows])
+
+
+def _joined(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def short(number: float) -> str:
