@@ -10,6 +10,7 @@ that is given goes through the kernel both ways. −ℓ and −rowsum ride along
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from torch.autograd.function import once_differentiable
 from locant.tiles import Rows, Tiles
 
 FORWARD, BACKWARD = 512, 64  # query rows at once; backward at least
+KEYS = 2048  # keys at once in the backward pass: what two products share stays in the cache
 WRITTEN = 1 << 22  # numbers of a bias that are written down at once
 KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
@@ -115,10 +117,14 @@ def _by_hand(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]
     wide_k, wide_v = (torch.cat([tensor, one], -1).flatten(0, 1) for tensor in (k, v))
     dq, dk, dv = (tensor.new_zeros(batch * heads, *tensor.shape[2:]) for tensor in (q, k, v))
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned]
-    for rows in _rows(q, k.shape[-2], ctx.causal, _at_once(q, k.shape[-2], tiles, _backward_rows(k.shape[-2]))):
+    at_once, space = _at_once(q, k.shape[-2], tiles, _backward_rows(k.shape[-2])), None
+    for rows in _rows(q, k.shape[-2], ctx.causal, at_once):
         bias = tiles.at(rows).to(q.dtype)
         count, shared = rows.last - rows.first, bias.shape[:2]  # batch rows and heads that have one bias add up
-        room = q.new_empty(*shared, count, rows.keys + count)
+        size = (*shared, count, rows.keys + count)
+        if space is None:  # once for all: blocks of growing sizes would leave holes in memory
+            space = q.new_empty(shared.numel() * at_once * (k.shape[-2] + at_once))
+        room = space[: math.prod(size)].view(size)
         room[..., rows.keys :] = 0
         biases, rooms = bias.flatten(0, 1), room.flatten(0, 1)[..., : rows.keys]
         views = (
@@ -129,14 +135,17 @@ def _by_hand(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]
         for place, (q_some, g_some, k_some, v_some, dk_some, dv_some, dq_some) in enumerate(zip(*views, strict=True)):
             row, head = divmod(place, heads)
             which = row % shared[0] * shared[1] + head % shared[1]
-            weights = torch.addmm(biases[which], q_some, k_some.mT).exp_()
-            ds = rooms[which] if place == row % shared[0] * heads + head % shared[1] else torch.empty_like(weights)
-            torch.mm(g_some, v_some.mT, out=ds).mul_(weights)
-            dv_some.addmm_(weights.mT, g_some[:, :width])
-            dk_some.addmm_(ds.mT, q_some[:, :width])
-            torch.mm(ds, k_some[:, :width], out=dq_some)
-            if ds.data_ptr() != rooms[which].data_ptr():
-                rooms[which] += ds
+            owner = place == row % shared[0] * heads + head % shared[1]
+            for first in range(0, rows.keys, KEYS):
+                some = slice(first, first + KEYS)
+                weights = torch.addmm(biases[which, :, some], q_some, k_some[some].mT).exp_()
+                ds = rooms[which, :, some] if owner else torch.empty_like(weights)
+                torch.mm(g_some, v_some[some].mT, out=ds).mul_(weights)
+                dv_some[some].addmm_(weights.mT, g_some[:, :width])
+                dk_some[some].addmm_(ds.mT, q_some[:, :width])
+                dq_some.addmm_(ds, k_some[some, :width])
+                if not owner:
+                    rooms[which, :, some] += ds
         for total, part in zip(learned, tiles.gradients(rows, room), strict=True):
             total += part
     dq, dk, dv = (tensor.unflatten(0, (batch, heads)) for tensor in (dq.flip(-2).mul_(ctx.scale), dk, dv))
@@ -145,4 +154,4 @@ def _by_hand(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]
 
 def _backward_rows(keys: int) -> int:
     """Query rows at once: few enough for the cache, enough for the products."""
-    return max(BACKWARD, min(4 * BACKWARD, (1 << 19) // keys))
+    return max(BACKWARD, min(4 * BACKWARD, (1 << 19) // min(keys, KEYS)))
