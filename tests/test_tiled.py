@@ -96,8 +96,11 @@ def test_rows_of_a_bias_equal_the_whole_of_it(name, rows, queries, extra, groups
     q_pos, k_pos = k_pos[..., -queries:], k_pos[..., :keys] if keys < queries else k_pos
     tensors = qkv(batch=rows, queries=queries, keys=keys, groups=groups, dtype=dtype, seed=seed)
     bound = 1e-12 if double and name not in OF_FLOAT32 else 1e-5
-    for want, got in both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal):
-        size = want.abs().max().clamp(min=1.0)
+    pairs = list(both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal))
+    for number, (want, got) in enumerate(pairs):
+        # what is learnt gets the sum of many terms that cancel: rounding grows with the root of how many there are
+        terms = rows * 4 * queries * keys / want.numel() if number >= len(("out", "q", "k", "v")) else 1
+        size = want.abs().max().clamp(min=max(1.0, terms**0.5 / 10))
         assert torch.isfinite(got).all()
         assert (got - want).abs().max() <= bound * size
 
@@ -110,7 +113,7 @@ def test_lengths_past_every_block_are_equal_too(name, causal):
     for want, got in both(
         made(name, torch.float32), *qkv(batch=1, queries=length), q_pos=pos, k_pos=pos, causal=causal
     ):
-        torch.testing.assert_close(got, want, atol=2e-5 * float(want.abs().max()), rtol=0)
+        torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
 
 
 def test_a_bias_by_distance_is_one_line():
