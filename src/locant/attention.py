@@ -21,7 +21,7 @@ from torch.nn.functional import scaled_dot_product_attention as fused
 from locant import positions
 from locant.blocked import blocked
 from locant.dropout import is_quick
-from locant.encodings.base import Encoding, overrides
+from locant.encodings.base import Encoding, needs_scores, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
 from locant.placing import Placed, causal_mask, hidden, need_device, need_encoding, place, written
@@ -149,11 +149,6 @@ def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None)
     return Choice(
         "fused", "plain attention" if placed.add is None else "plain attention and a bias or a mask, written down"
     )
-
-
-def needs_scores(encoding: Encoding) -> bool:
-    """Whether an encoding works on the scores or the weights themselves."""
-    return overrides(encoding, "rescore") or overrides(encoding, "mix")
 
 
 def attend_rotated(

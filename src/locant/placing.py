@@ -77,8 +77,8 @@ def _tiles(
     """The bias by rows, where that is possible: not with a mask, and only on a CPU in float32 or float64."""
     able = like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64) and available()
     seen = positions.visible(like) and positions.visible(q_pos) and mask is None
-    after_all = causal and sizes[-2] > sizes[-1]  # some queries come before every key
-    if not (able and seen and has_tiles(encoding)) or after_all:
+    some_see_nothing = causal and sizes[-2] > sizes[-1]  # queries that come before every key
+    if not (able and seen and has_tiles(encoding)) or some_see_nothing:
         return None
     return make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=like.dtype)
 

@@ -117,8 +117,13 @@ def evenly_spaced(q_pos: Tensor, k_pos: Tensor) -> Spacing | None:
     q_pos, k_pos = (pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos))
     step = k_pos.flatten()[1] - k_pos.flatten()[0]
     ahead = q_pos[..., 0] - k_pos[..., 0]
-    even = all(bool((pos == pos[..., :1] + step * torch.arange(pos.shape[-1])).all()) for pos in (q_pos, k_pos))
+    even = all(bool((pos == pos[..., :1] + step * _counted(pos)).all()) for pos in (q_pos, k_pos))
     return Spacing(step, ahead.flatten()[0]) if even and bool((ahead == ahead.flatten()[0]).all()) else None
+
+
+def _counted(pos: Tensor) -> Tensor:
+    """0, 1, 2, … for each token: (T)."""
+    return torch.arange(pos.shape[-1], device=pos.device)
 
 
 def visible(values: Tensor) -> bool:

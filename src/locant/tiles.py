@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from locant import positions
-from locant.encodings.base import Encoding, overrides
+from locant.encodings.base import Encoding, needs_scores, overrides
 
 
 class Rows(NamedTuple):
@@ -145,7 +145,7 @@ def make_tiles(
 
 def has_tiles(encoding: Encoding) -> bool:
     """Whether attention with this encoding is plain attention and a bias."""
-    return overrides(encoding, "bias") and not overrides(encoding, "rescore") and not overrides(encoding, "mix")
+    return overrides(encoding, "bias") and not needs_scores(encoding)
 
 
 def checked_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:

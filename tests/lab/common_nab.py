@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 ROWS, FAULT = 320, (200, 230)
+SMALL = {"length": 16, "width": 4}  # options of the task that fit such a series
 START = np.datetime64("2014-02-14T00:00:00")
 
 

@@ -1,46 +1,27 @@
-"""Real series with marks: nothing but the marks judges, every row is smoothed alike, and reports speak of series."""
+"""Real series with marks: nothing but the marks judges, and every row is smoothed alike."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from common_nab import FAULT, ROWS, START, mark, write_nab, write_series
+from common_nab import FAULT, ROWS, SMALL, START, mark, write_nab, write_series
 from common_runs import run
 
-from locant.cli.app import app
-from locant.cli.binding import identified as bound
-from locant.engine.attempt import Done
-from locant.engine.driver import Driver
 from locant.metrics.smoothing import random_scores, smooth, usual_width
 from locant.metrics.vus_pr import vus
-from locant.report.pictures import pictures
-from locant.report.shown import Shown
-from locant.report.study import conclusion, heads, markdown
 from locant.results.pack import unpack
-from locant.results.reading import about, read_studies, read_study
-from locant.results.record import read_record
-from locant.results.store import Store
 from locant.seeds import stable_seed
-from locant.statistics.paired import seeds_needed
 from locant.tasks.base import facts, identified, make_task
 from locant.tasks.real_anomalies import judged
 from locant.training.config import RunConfig
 from locant.training.evaluate import execute
 from locant.training.places import Places
 
-ENCODINGS = ["rotary", "alibi", "t5"]
-SMALL = {"length": 16, "width": 4}
 PACKED = Path(__file__).parents[2] / "docs" / "studies" / "studies.json.gz"
-
-
-@pytest.fixture
-def nab(tmp_path):
-    return write_nab(tmp_path / "nab")
 
 
 @pytest.fixture
@@ -181,129 +162,6 @@ def test_counted_positions_leave_the_names_of_kept_runs_as_they_were():
         for _, _, digest, code in entry["runs"][::50]:
             assert RunConfig(**store.find(digest, code).config).digest() == digest
     assert run(positions="times").digest() != run().digest()
-
-
-def test_seeds_are_all_series_unless_fewer_are_asked_for(nab, monkeypatch):
-    monkeypatch.setenv("LOCANT_NAB", str(nab))
-    changes = {f"task_options.{name}": value for name, value in SMALL.items()}
-    assert bound(read_study("real-anomalies", changes=changes)).seed_list() == [0, 1, 2]
-    assert bound(read_study("real-anomalies", changes={**changes, "seeds": 2})).seed_list() == [0, 1]
-    (uneven,) = read_studies("real-anomalies", design="irregular", changes=changes)
-    assert bound(uneven).seed_list() == [0]
-    assert {"rotary", "rotary, times"} <= {row.name for row in uneven.rows()}
-    assert about("real-anomalies").endswith("(15 rows × all series)")
-
-
-CASES = [
-    (["real-anomalies"], "locant compare real-anomalies --nab FOLDER, or set LOCANT_NAB"),
-    (["real-anomalies", "--nab", "nowhere"], "there is no folder"),
-    (["real-anomalies", "--nab", "bare"], "has no windows.json"),
-    (["real-anomalies", "--nab", "broken"], "is no whole JSON"),
-    (["real-anomalies", "--nab", "calm"], "no labelled series: windows.json has 2 names"),
-    (["real-anomalies", "--nab", "short"], "even/0.csv has 100 rows, but a window has 256"),
-    (["real-anomalies", "--nab", "whole"], "marks none or all of the rows of even/0.csv"),
-    (["real-anomalies", "--nab", "two"], "even/0.csv has 2 columns of values"),
-    (["real-anomalies", "--nab", "nab", "--seeds", "9"], "has 3 series, numbered from 0, but number 8 is asked for"),
-    (["real-anomalies", "--nab", "nab", "--set", "search={ seeds = 1 }"], "cannot search: all its series are reported"),
-    (["real-anomalies", "--nab", "even", "--design", "irregular"], "is sampled at uneven times"),
-    (["order", "--nab", "nab"], "--nab is for studies of the task real-anomalies"),
-    (["order", "--set", "seeds=all"], "has no end of them"),
-    (["clock.toml", "--nab", "nab"], "t5 takes whole numbers alone"),
-    (["order.toml"], "the data of this task have none"),
-]
-
-
-@pytest.mark.parametrize(("words", "said"), CASES)
-def test_what_cannot_be_compared_is_told_before_anything_trains(tmp_path, words, said, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOCANT_NAB", "")
-    monkeypatch.setattr("locant.cli.compare.Store", None)  # nothing may begin
-    write_nab(tmp_path / "nab")
-    write_nab(tmp_path / "even", uneven=0)
-    write_nab(tmp_path / "calm", even=0, uneven=0)
-    write_nab(tmp_path / "short", rows=100)
-    mark(write_nab(tmp_path / "whole"), "even/0.csv", [["2014-01-01", "2015-01-01"]])
-    (tmp_path / "bare" / "group").mkdir(parents=True)
-    (write_nab(tmp_path / "broken") / "windows.json").write_text("{")
-    path = write_nab(tmp_path / "two") / "even" / "0.csv"
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join(f"{line},{'more' if not at else at % 7}" for at, line in enumerate(lines)))
-    row = 'title = "t"\ncontrols = ["none"]\nencodings = [{ name = "a", encoding = "t5", positions = "times" }]\n'
-    (tmp_path / "clock.toml").write_text(row + 'seeds = "all"\ntask = "real-anomalies"\n')
-    (tmp_path / "order.toml").write_text(row + 'task = "order"\n')
-    with pytest.raises(SystemExit) as end:
-        app(["compare", *words])
-    told = capsys.readouterr().err
-    assert end.value.code == 2, told
-    assert "locant: " in told
-    assert said in " ".join(told.split())
-    assert not (tmp_path / "locant-results").exists()
-
-
-def small(folder):
-    """The study at a small size on a folder, with few rows."""
-    changes = {
-        "encodings": ENCODINGS,
-        "baselines": ["random"],
-        "controls": ["none"],
-        "task_options.folder": str(folder),
-    }
-    changes |= {f"task_options.{name}": value for name, value in SMALL.items()}
-    return bound(read_study("real-anomalies", changes=changes))
-
-
-@pytest.fixture(scope="module")
-def record(tmp_path_factory):
-    """The study on a folder of twelve series, finished without any training."""
-    tmp_path = tmp_path_factory.mktemp("kept")
-    study = small(write_nab(tmp_path / "many", even=12, uneven=0))
-    store, draw = Store(tmp_path / "runs.sqlite"), np.random.default_rng(0)
-
-    def compute(runs):
-        for one in runs:
-            value = 0.5 + 0.01 * one.seed + draw.normal(0, 0.05)
-            cost = {} if one.baseline else {"parameters": 9.0, "seconds_a_step": 0.01, "peak_megabytes": 1.0}
-            history = [] if one.baseline else [{"step": 50, "masked loss": 0.5}]
-            yield Done(one, {"VUS-PR": value, "validation": 0.5}, history, cost, "")
-
-    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "locant compare")
-    return read_record(store, which)
-
-
-def test_reports_speak_of_series_and_say_how_many_would_see_what_matters(record):
-    scores = [row.scores("VUS-PR") for row in record.rows if row.name in ENCODINGS]
-    spread = float(np.median([np.std(a - b, ddof=1) for a, b in combinations(scores, 2)]))
-    needed = seeds_needed(0.03, spread)
-    assert needed > 20
-    assert conclusion(record).endswith(f"To see a difference of 0.03 between two encodings would take {needed} series.")
-    assert "could hardly be seen with 12 series" in conclusion(record)
-    assert heads(record)[-1] == "series"
-    told = markdown(record, [(picture.caption, "") for picture in pictures(record).values()])
-    assert "seed" not in told.split("made by")[0].lower()
-    assert "VUS-PR on labels that no row was shown, higher is better" in told
-    assert "chosen by masked loss, without any label" in told
-    assert "every series as a dot" in told
-    assert Shown(record).single(11) == "1 series (even/9.csv)"  # the last by name
-
-
-def test_a_difference_that_matters_is_told_only_where_a_study_names_one(record):
-    usual = replace(record, study={**record.study, "unit": "seeds", "matters": None})
-    assert conclusion(usual).endswith("could hardly be seen with 12 seeds.")
-    assert heads(usual)[-1] == "seeds"
-    older = {name: value for name, value in record.study.items() if name not in ("unit", "matters")}
-    assert markdown(replace(record, study=older)) == markdown(usual)
-
-
-def test_a_failed_run_names_its_series(tmp_path):
-    study = small(write_nab(tmp_path / "few"))
-    store = Store(tmp_path / "runs.sqlite")
-
-    def compute(runs):
-        for one in runs:
-            yield Done(one, {"VUS-PR": 0.5, "validation": 0.5}, [], {}, "it broke" if one.seed == 1 else "")
-
-    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "locant compare")
-    assert read_record(store, which).rows[0].failures == ["series 1: it broke"]
 
 
 def test_a_series_without_even_one_gap_too_many_is_no_uneven_one(tmp_path):

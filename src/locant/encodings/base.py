@@ -86,6 +86,11 @@ def overrides(encoding: Encoding, door: str) -> bool:
     return getattr(type(encoding), door) is not getattr(Encoding, door)
 
 
+def needs_scores(encoding: Encoding) -> bool:
+    """Whether it works on the scores or the weights themselves, so that they must be written down."""
+    return overrides(encoding, "rescore") or overrides(encoding, "mix")
+
+
 def difference(q_pos: Tensor, k_pos: Tensor) -> Tensor:
     """q_pos − k_pos for every pair: (1|B, 1, Q, K), whole numbers or float32.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from locant.attention import PATHS, attend
-from locant.encodings.base import overrides
+from locant.encodings.base import needs_scores
 from locant.subject import Measured, Subject, relative, show
 
 SENTENCE = "The fused path gives what the explicit one gives, forward and backward."
@@ -15,7 +15,7 @@ WHY = "the two differ in the order of float32 sums alone"
 
 
 def measure(subject: Subject) -> Measured:
-    if overrides(subject.encoding, "rescore") or overrides(subject.encoding, "mix"):
+    if needs_scores(subject.encoding):
         return Measured(True, "–", "It works on scores or weights, so only the explicit path serves it.")
     count = min(40, subject.last + 1)
     encoding, pos = subject.stirred(), subject.places(count)

@@ -1,0 +1,90 @@
+"""A study paired over series: its reports speak of series, and say how many would see what matters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from common_nab import SMALL, write_nab
+
+from locant.cli.binding import identified as bound
+from locant.engine.attempt import Done
+from locant.engine.driver import Driver
+from locant.report.pictures import pictures
+from locant.report.shown import Shown
+from locant.report.study import conclusion, heads, markdown
+from locant.results.reading import read_study
+from locant.results.record import read_record
+from locant.results.store import Store
+from locant.statistics.paired import seeds_needed
+from locant.tasks.base import facts, make_task
+
+ENCODINGS = ["rotary", "alibi", "t5"]
+
+
+def small(folder):
+    """The study at a small size on a folder, with few rows."""
+    changes = {
+        "encodings": ENCODINGS,
+        "baselines": ["random"],
+        "controls": ["none"],
+        "task_options.folder": str(folder),
+    }
+    changes |= {f"task_options.{name}": value for name, value in SMALL.items()}
+    return bound(read_study("real-anomalies", changes=changes))
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory):
+    """The study on a folder of twelve series, finished without any training."""
+    tmp_path = tmp_path_factory.mktemp("kept")
+    study = small(write_nab(tmp_path / "many", even=12, uneven=0))
+    store, draw = Store(tmp_path / "runs.sqlite"), np.random.default_rng(0)
+
+    def compute(runs):
+        for one in runs:
+            value = 0.5 + 0.01 * one.seed + draw.normal(0, 0.05)
+            cost = {} if one.baseline else {"parameters": 9.0, "seconds_a_step": 0.01, "peak_megabytes": 1.0}
+            history = [] if one.baseline else [{"step": 50, "masked loss": 0.5}]
+            yield Done(one, {"VUS-PR": value, "validation": 0.5}, history, cost, "")
+
+    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "locant compare")
+    return read_record(store, which)
+
+
+def test_reports_speak_of_series_and_say_how_many_would_see_what_matters(record):
+    scores = [row.scores("VUS-PR") for row in record.rows if row.name in ENCODINGS]
+    spread = float(np.median([np.std(a - b, ddof=1) for a, b in combinations(scores, 2)]))
+    needed = seeds_needed(0.03, spread)
+    assert needed > 20
+    assert conclusion(record).endswith(f"To see a difference of 0.03 between two encodings would take {needed} series.")
+    assert "could hardly be seen with 12 series" in conclusion(record)
+    assert heads(record)[-1] == "series"
+    told = markdown(record, [(picture.caption, "") for picture in pictures(record).values()])
+    assert "seed" not in told.split("made by")[0].lower()
+    assert "VUS-PR on labels that no row was shown, higher is better" in told
+    assert "chosen by masked loss, without any label" in told
+    assert "every series as a dot" in told
+    assert Shown(record).single(11) == "1 series (even/9.csv)"  # the last by name
+
+
+def test_a_difference_that_matters_is_told_only_where_a_study_names_one(record):
+    usual = replace(record, study={**record.study, "unit": "seeds", "matters": None})
+    assert conclusion(usual).endswith("could hardly be seen with 12 seeds.")
+    assert heads(usual)[-1] == "seeds"
+    older = {name: value for name, value in record.study.items() if name not in ("unit", "matters")}
+    assert markdown(replace(record, study=older)) == markdown(usual)
+
+
+def test_a_failed_run_names_its_series(tmp_path):
+    study = small(write_nab(tmp_path / "few"))
+    store = Store(tmp_path / "runs.sqlite")
+
+    def compute(runs):
+        for one in runs:
+            yield Done(one, {"VUS-PR": 0.5, "validation": 0.5}, [], {}, "it broke" if one.seed == 1 else "")
+
+    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "locant compare")
+    assert read_record(store, which).rows[0].failures == ["series 1: it broke"]
