@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import time
 
@@ -81,6 +82,28 @@ def test_a_choice_on_the_edge_widens_the_grid_until_it_lies_inside(tiny):
     rates = {round(run.training.rate / study.training.rate, 6) for run in seen}
     assert rates == {1.0, 3.0, 9.0, 27.0}
     assert {round(r.training.rate / study.training.rate, 6) for r in seen if r.seed < FIRST_SEARCH_SEED} == {9.0}
+
+
+def test_only_what_lies_beside_the_best_rates_is_tried_next(tiny):
+    study, store = tiny(search={**SEARCH, "seeds": 1, "widen": 4})
+    seen = []
+
+    def score(run):  # best at nine times the rate and a tenth of the positional rate
+        rate, own = run.training.rate / study.training.rate, run.training.positional_rate
+        return -abs(math.log(rate / 9)) - abs(math.log(own * 10))
+
+    which = Driver(study, store, scripted(score, seen)).finish(FACTS, "t")
+    tried = [
+        (round(run.training.rate / study.training.rate, 6), round(run.training.positional_rate, 6))
+        for run in seen
+        if run.name == "t5" and run.seed >= FIRST_SEARCH_SEED
+    ]
+    start = {(1.0, 1.0), (1.0, 10.0), (3.0, 1.0), (3.0, 10.0)}
+    steps = [{(9.0, 1.0), (3.0, 0.1)}, {(1.0, 0.1), (9.0, 0.1), (3.0, 0.01)}, {(27.0, 0.1), (9.0, 0.01)}]
+    assert [set(tried[:4]), set(tried[4:6]), set(tried[6:9]), set(tried[9:])] == [start, *steps]
+    choices = next(e for e in store.studies() if e["id"] == which)["choices"]
+    assert choices["rates"]["t5"] == {"rate": 9.0, "positional_rate": 0.1}
+    assert choices["edges"] == []
 
 
 def test_what_learns_nothing_is_searched_by_rate_alone(tiny):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from locant.engine.attempt import Done
-from locant.engine.grid import Grid, Point, best, points, widened
+from locant.engine.grid import Grid, Point, around, best, points, widened
 from locant.results.faults import StoreError, unwritten
 from locant.results.store import STALE, Kept, Store
 from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
@@ -53,7 +53,7 @@ class Driver:
         self.sign = 1 if facts["chooses_higher"] else -1
         rows = self.study.rows()
         self.rates: dict[str, Point] = {row.name: (1.0, 1.0) for row in rows}
-        self.edges: list[str] = []  # rows whose search ended on the edge of its grid
+        self.edges: list[str] = []  # rows whose best rates have neighbours that were not tried
         if self.study.search:
             self._search([row for row in rows if not row.baseline])
         seeds = self.study.seed_list()
@@ -75,28 +75,29 @@ class Driver:
         return study_id
 
     def _search(self, rows: list[RowConfig]) -> None:
-        """The best rates of every row, on validation, by seeds that are not reported; and whose choice is an edge."""
+        """The best rates of every row, on validation, by seeds that are not reported; and whose best has untried neighbours."""
         search = self.study.search
         assert search is not None
         grids = {row.name: self._grid(row, search) for row in rows}
+        values: dict[str, dict[Point, float]] = {row.name: {} for row in rows}
+        wanted = {name: points(grid) for name, grid in grids.items()}
         for _ in range(1 + search.widen):
             runs = {
-                row.name: {
-                    point: [self.study.run(row, FIRST_SEARCH_SEED + seed, *point) for seed in range(search.seeds)]
-                    for point in points(grids[row.name])
-                }
+                (row.name, point): [
+                    self.study.run(row, FIRST_SEARCH_SEED + seed, *point) for seed in range(search.seeds)
+                ]
                 for row in rows
+                for point in wanted[row.name]
             }
-            kept = self._ensure("search", [run for grid in runs.values() for some in grid.values() for run in some])
-            values = {
-                row.name: {point: self._value(kept, some) for point, some in runs[row.name].items()} for row in rows
-            }
-            self.rates |= {name: best(some) for name, some in values.items()}
-            wider = {name: widened(grids[name], some) for name, some in values.items()}
-            self.edges = [name for name in grids if wider[name] != grids[name]]
+            kept = self._ensure("search", [run for some in runs.values() for run in some])
+            for (name, point), some in runs.items():
+                values[name][point] = self._value(kept, some)
+            grids = {name: widened(grid, values[name]) for name, grid in grids.items()}
+            wanted = {name: around(grid, values[name]) for name, grid in grids.items()}
+            self.edges = [name for name, left in wanted.items() if left]
             if not self.edges:
-                return
-            grids = wider
+                break
+        self.rates |= {name: best(some) for name, some in values.items()}
 
     def _grid(self, row: RowConfig, search: SearchConfig) -> Grid:
         """Multiples of the rate; and of the positional rate, where there is something to learn."""

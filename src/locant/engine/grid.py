@@ -1,4 +1,4 @@
-"""The grid of a search: multiples of the rate, and of the positional tensors' own rate; it grows where the best lies."""
+"""The grid of a search: multiples of the rate, and of the positional tensors' own rate; it grows around the best point."""
 
 from __future__ import annotations
 
@@ -33,6 +33,23 @@ def widened(grid: Grid, values: Mapping[Point, float]) -> Grid:
     """
     rates, positional = (_wider(grid[part], part, values) for part in (0, 1))
     return rates, positional
+
+
+def around(grid: Grid, values: Mapping[Point, float]) -> list[Point]:
+    """The neighbours of the best point that have not been tried: a cross, not whole rows of a wider grid.
+
+    >>> around(((1.0, 3.0, 9.0), (0.1, 1.0, 10.0)), {(1.0, 1.0): 0.5, (3.0, 1.0): 0.9, (1.0, 10.0): 0.4, (3.0, 10.0): 0.6})
+    [(9.0, 1.0), (3.0, 0.1)]
+    """
+    top = best(values)
+    rates, positional = (_beside(axis, value) for axis, value in zip(grid, top, strict=True))
+    cross = [(rate, top[1]) for rate in rates] + [(top[0], own) for own in positional]
+    return [point for point in cross if point not in values]
+
+
+def _beside(axis: tuple[float, ...], value: float) -> tuple[float, ...]:
+    at = axis.index(value)
+    return axis[max(at - 1, 0) : at] + axis[at + 1 : at + 2]
 
 
 def _wider(axis: tuple[float, ...], part: int, values: Mapping[Point, float]) -> tuple[float, ...]:

@@ -37,7 +37,7 @@ def edges(record: StudyRecord) -> list[str]:
     if not record.edges:
         return []
     return [
-        f"Still on the edge of its grid when the search ended, so that more may be possible: {', '.join(record.edges)}."
+        f"Still on the edge of what was tried when the search ended, so that more may be possible: {', '.join(record.edges)}."
     ]
 
 
@@ -88,6 +88,6 @@ def _search(search: dict[str, Any] | None) -> str:
     rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
     return (
         f"Every row has the same search at full budget: the rate times {rates} and, where something positional is learnt, "
-        f"its own rate times {own}; {search['seeds']} seed(s) that are not reported; a choice on the edge widens the grid, "
-        f"{search['widen']} time(s) at most."
+        f"its own rate times {own}; {search['seeds']} seed(s) that are not reported; then what lies beside the best point "
+        f"(a wider grid where that is its edge), {search['widen']} time(s) at most."
     )

@@ -49,7 +49,7 @@ class StudyRecord:
     command: str
     rows: list[RowRecord]
     finished: float = 0.0  # seconds since 1970
-    edges: list[str] = field(default_factory=list)  # rows whose search ended on the edge of its grid
+    edges: list[str] = field(default_factory=list)  # rows whose search ended on the edge of what was tried
 
     @property
     def unit(self) -> str:

@@ -35,7 +35,7 @@ class SearchConfig(Plain):
     rate: list[float] = Field([1.0, 3.0], min_length=1)
     positional_rate: list[float] = Field([1.0, 10.0], min_length=1)
     seeds: int = Field(2, ge=1)
-    widen: int = Field(2, ge=0)  # how often a choice on the edge may widen the grid
+    widen: int = Field(2, ge=0)  # how often the untried neighbours of the best point are tried
 
 
 class Claim(Plain):
