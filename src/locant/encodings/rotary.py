@@ -35,6 +35,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from locant.encodings._halves import serves, turn_blocks
 from locant.encodings._hf import rotary_options
 from locant.encodings._scaling import Scaling, read_scaling
 from locant.encodings._waves import axial_angles, frequencies
@@ -167,6 +168,8 @@ def _lies_in_pairs(x: Tensor) -> bool:
 def turn_half(x: Tensor, table: Tensor) -> Tensor:
     """(x_c, x_c+d/2) turned: x·[cos, cos] + [x_2, x_1]·[−sin, sin]."""
     wide_x = x.to(table.dtype)
+    if serves(wide_x, table):
+        return turn_blocks(wide_x, table).to(x.dtype)
     swapped = wide_x.roll(x.shape[-1] // 2, -1)
     return torch.addcmul(wide_x * table[0], swapped, table[1]).to(x.dtype)
 

@@ -1,0 +1,61 @@
+"""Half pairs turned a few tokens at a time, in blocks that stay in the cache: one new tensor instead of three.
+
+    out_c = x_c·cos φ_c − x_c+d/2·sin φ_c,    out_c+d/2 = x_c+d/2·cos φ_c + x_c·sin φ_c
+
+The turn back, by −φ, is the gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from locant.positions import visible
+
+LEAST = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
+BLOCK = 1 << 18  # numbers at once
+
+
+def serves(x: Tensor, table: Tensor) -> bool:
+    """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that nothing is learnt from."""
+    many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= LEAST
+    return many and visible(x) and visible(table) and not table.requires_grad
+
+
+def turn_blocks(x: Tensor, table: Tensor) -> Tensor:
+    """x (…,T,d) turned by a table (2,…,T,d) of [cos, cos] and [−sin, sin]: (…,T,d)."""
+    return _Turn.apply(x, table[0], table[1][..., x.shape[-1] // 2 :], 1)
+
+
+class _Turn(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
+        ctx.save_for_backward(cosine, sine)
+        ctx.save_for_forward(cosine, sine)
+        ctx.sign = sign
+        return _turned(x, cosine, sine, sign)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        return _Turn.apply(grads[0], *ctx.saved_tensors, -ctx.sign), None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tensor:
+        cosine, sine = ctx.saved_tensors
+        return _turned(tangents[0], cosine, sine, ctx.sign)
+
+
+def _turned(x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
+    out = torch.empty_like(x)
+    (x_1, x_2), (out_1, out_2) = x.chunk(2, -1), out.chunk(2, -1)
+    tokens = max(1, BLOCK * x.shape[-2] // x.numel())
+    parts = (x, x_1, x_2, out, out_1, out_2, cosine, sine)
+    for some, some_1, some_2, to, to_1, to_2, by, across in zip(
+        *(part.split(tokens, -2) for part in parts), strict=True
+    ):
+        torch.mul(some, by, out=to)
+        to_1.addcmul_(some_2, across, value=-sign)
+        to_2.addcmul_(some_1, across, value=sign)
+    return out

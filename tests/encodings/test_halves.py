@@ -1,0 +1,76 @@
+"""Half pairs turned in blocks give what the formula gives, both ways, wherever the numbers lie."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import locant
+from locant.encodings import _halves
+from locant.encodings.rotary import turn_half
+
+
+@pytest.fixture
+def tiny_blocks(monkeypatch):
+    monkeypatch.setattr(_halves, "LEAST", 0)
+    monkeypatch.setattr(_halves, "BLOCK", 50)
+
+
+def table(batch=None, length=7, width=8, dtype=torch.float64):
+    encoding = locant.make("rotary", dim=2 * width, heads=2)
+    pos = torch.arange(length) if batch is None else torch.arange(batch * length).view(batch, length)
+    return encoding.tables(pos, pos, dtype)[0]
+
+
+def formula(x, table):
+    """The definition, written once more: each pair (c, c + d/2) by its own angle."""
+    half = x.shape[-1] // 2
+    cosine, sine = table[0][..., :half], table[1][..., half:]
+    one, two = x[..., :half], x[..., half:]
+    return torch.cat([one * cosine - two * sine, two * cosine + one * sine], -1)
+
+
+def inputs(kind, dtype=torch.float64):
+    x = torch.randn(3, 7, 3, 2, 8, dtype=dtype)
+    return {
+        "as it comes": torch.randn(3, 2, 7, 8, dtype=dtype),
+        "out of one projection": x[:, :, 1].transpose(1, 2),
+        "every other": torch.randn(3, 2, 7, 16, dtype=dtype)[..., ::2],
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["as it comes", "out of one projection", "every other"])
+@pytest.mark.parametrize("batch", [None, 3])
+def test_blocks_give_the_formula_and_its_gradient(tiny_blocks, kind, batch):
+    x, turn = inputs(kind).requires_grad_(), table(batch)
+    assert _halves.serves(x, turn)
+    out, expected, g = turn_half(x, turn), formula(x, turn), torch.randn(3, 2, 7, 8, dtype=torch.float64)
+    assert (out - expected).abs().max() < 1e-14
+    ours, theirs = (torch.autograd.grad(y, x, g)[0] for y in (out, expected))
+    assert (ours - theirs).abs().max() < 1e-14
+
+
+def test_blocks_have_every_kind_of_derivative(tiny_blocks):
+    x, turn = torch.randn(1, 2, 7, 8, dtype=torch.float64, requires_grad=True), table()
+    assert torch.autograd.gradcheck(lambda x: turn_half(x, turn), x, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(lambda x: turn_half(x, turn).square(), x)
+
+
+def test_what_is_not_finite_stays_in_its_own_token(tiny_blocks):
+    x = torch.randn(3, 2, 7, 8)
+    x[1, 0, 3, 2] = torch.nan
+    out = turn_half(x, table(dtype=torch.float32))
+    bad = torch.zeros(3, 2, 7, dtype=torch.bool)
+    bad[1, 0, 3] = True
+    assert torch.equal(~out.isfinite().all(-1), bad)
+
+
+def test_few_numbers_other_types_and_transforms_take_the_plain_way(monkeypatch):
+    turn = table(dtype=torch.float32)
+    assert not _halves.serves(torch.randn(3, 2, 7, 8), turn)
+    monkeypatch.setattr(_halves, "LEAST", 0)
+    assert not _halves.serves(torch.randn(3, 2, 7, 8).double(), turn)
+    assert not _halves.serves(torch.randn(3, 2, 7, 8, device="meta"), turn)
+    x = torch.randn(4, 3, 2, 7, 8)
+    mapped = torch.func.vmap(lambda x: turn_half(x, turn))(x)
+    torch.testing.assert_close(mapped, torch.stack([turn_half(one, turn) for one in x]))
