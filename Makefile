@@ -18,10 +18,7 @@ lint: .venv/ready-dev            ## style and types
 	$(BIN)/mypy
 
 bench: .venv/ready-dev           ## ours and the peers', as ratios in one run
-	$(BIN)/python benchmarks/rotation.py
-	$(BIN)/python benchmarks/step.py
-	$(BIN)/python benchmarks/paths.py
-	$(BIN)/python benchmarks/imports.py
+	$(BIN)/locant bench
 
 clean:
 	rm -rf .venv dist

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from _timing import table
+from _table import table
 
 from locant.baselines import load
 from locant.detection import detect

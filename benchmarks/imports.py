@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from _timing import table
+from _table import table
 
 CASES = {
     "import torch": "import torch",

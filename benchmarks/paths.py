@@ -9,9 +9,14 @@ import argparse
 from collections.abc import Callable
 
 import torch
-from _timing import keep_memory, machine, medians, table
+from _table import table
 
 import locant
+from locant.bench.alone import alone
+from locant.bench.ratio import Ratio, ratios
+
+LENGTHS = (32, 64, 100, 128, 192, 256, 512)
+PATHS = {"none": ("fused",), "alibi": ("fused",), "t5": ("fused", "blocked")}
 
 
 def work(name: str, path: str, length: int, batch: int) -> Callable[[], None]:
@@ -26,27 +31,26 @@ def work(name: str, path: str, length: int, batch: int) -> Callable[[], None]:
     return run
 
 
+def measure(name: str) -> list[dict[str, Ratio]]:
+    found = []
+    for length in LENGTHS:
+        paths = ("explicit", *PATHS[name])
+        found.append(ratios({path: work(name, path, length, max(1, 2048 // length)) for path in paths}, "explicit"))
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
-    torch.set_num_threads(parser.parse_args().threads)
+    threads = parser.parse_args().threads
     rows = []
-    for name in ("none", "alibi", "t5"):
-        for length in (32, 64, 100, 128, 192, 256, 512):
-            paths = ("explicit", "fused") if name != "t5" else ("explicit", "fused", "blocked")
-            times = medians({path: work(name, path, length, max(1, 2048 // length)) for path in paths}, rounds=15)
-            ratios = {path: times[path][0] / times["explicit"][0] for path in paths}
-            best = min(ratios, key=ratios.__getitem__)
-            rows.append(
-                [name, str(length), *[f"{ratios[p]:.2f}" if p in ratios else "" for p in ("fused", "blocked")], best]
-            )
-    table(
-        f"Attention forward + backward, × explicit: 8 heads of 16, 2,048 tokens ({machine()})",
-        ["", "length", "fused", "blocked", "quickest"],
-        rows,
-    )
+    for name in PATHS:
+        for length, found in zip(LENGTHS, alone(measure, threads, name), strict=True):
+            best = min(found, key=lambda path, found=found: found[path].value)
+            rows.append([name, str(length), *(str(found.get(path, "")) for path in ("fused", "blocked")), best])
+    title = f"Attention forward + backward, × explicit: 8 heads of 16, 2,048 tokens, {threads} thread(s)"
+    table(title, ["", "length", "fused", "blocked", "quickest"], rows)
 
 
 if __name__ == "__main__":
-    keep_memory()
     main()

@@ -31,6 +31,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"properties"},
     {"certificate", "adapters", "testing", "views", "worked"},
     {"results", "engine", "studies"},
+    {"bench"},
     {"statistics"},
     {"plots"},
     {"report"},

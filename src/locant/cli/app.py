@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from locant.cli import check, compare, data, detect, explore, listing, report, show
+from locant.cli import bench, check, compare, data, detect, explore, listing, report, show
 
 
 class Commands(typer.core.TyperGroup):
@@ -62,4 +62,5 @@ app.command("runs")(report.runs)
 app.command("pack")(report.pack)
 app.command("detect")(detect.detect)
 app.command("explore")(explore.explore)
+app.command("bench")(bench.bench)
 app.command("data")(data.data)

@@ -1,0 +1,5 @@
+"""How fast: ours, the peers that are installed and the machine's limits, as ratios in one run. One file, one table."""
+
+from __future__ import annotations
+
+PARTS = ("rotation", "biases", "decoding", "step", "training", "sweep")

@@ -1,0 +1,114 @@
+"""Attention with a bias from positions against plain fused attention: forward and backward, one row, 8 heads of 64, by length.
+
+Every cell is measured in a process of its own, with the plain attention beside it, turn by turn. "written down" is the bias as
+(H,Q,K) numbers, as most libraries give it to attention.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+import torch
+
+from locant.attention import attend
+from locant.bench.alone import added_megabytes, alone
+from locant.bench.asked import Asked
+from locant.bench.ratio import Ratio, Work, summed_up, timed, turns
+from locant.bench.table import Cell, Cost, Table, megabytes
+from locant.catalog import make
+
+HEADS, WIDTH = 8, 64
+
+
+@dataclass(frozen=True)
+class Line:
+    """A kind of bias, and up to which length it is measured."""
+
+    name: str
+    encoding: str
+    most: int
+    causal: bool = True
+    irregular: bool = False
+    path: str = "auto"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Against plain attention; seconds of one pass; megabytes that it adds at its peak."""
+
+    line: str
+    length: int
+    ratio: Ratio
+    seconds: float
+    megabytes: float
+
+
+PLAIN = Line("plain, causal", "none", 16384)
+LINES = [
+    PLAIN,
+    Line("t5, causal", "t5", 16384),
+    Line("t5, causal, written down", "t5", 4096, path="blocked"),
+    Line("relative, causal", "relative", 8192),
+    Line("alibi, causal", "alibi", 16384),
+    Line("alibi, causal, written down", "alibi", 2048, path="fused"),
+    Line("t5, both sides", "t5", 4096, causal=False),
+    Line("relative, both sides", "relative", 4096, causal=False),
+    Line("alibi, causal, real time stamps", "alibi", 4096, irregular=True),
+    Line("alibi, both sides, real time stamps", "alibi", 4096, causal=False, irregular=True),
+]
+LENGTHS, QUICK = (512, 1024, 2048, 4096, 8192, 16384), (128, 256)
+
+
+def tables(asked: Asked) -> list[Table]:
+    return [table(measure(asked), QUICK if asked.quick else LENGTHS)]
+
+
+def measure(asked: Asked) -> list[Measured]:
+    """Every line at every length it is measured at."""
+    found = []
+    for line in LINES:
+        for length in QUICK if asked.quick else LENGTHS:
+            if length <= line.most:
+                asked.tell(f"{line.name} at {length:,}")
+                found.append(alone(_measure, asked.threads, line, length, asked.seconds))
+    return found
+
+
+def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
+    """Lines against lengths."""
+    by = {(one.line, one.length): one for one in found}
+
+    def cell(line: Line, length: int) -> Cell:
+        one = by.get((line.name, length))
+        if one is None:
+            return "–"
+        return megabytes(one.megabytes) if line is PLAIN else Cost(one.ratio, one.megabytes)
+
+    rows: list[tuple[str, list[Cell]]] = [(line.name, [cell(line, length) for length in lengths]) for line in LINES]
+    title = f"Attention with a bias, forward + backward, × plain fused attention: one row, {HEADS} heads of {WIDTH}"
+    drawn = [line.name for line in LINES if line.most == LENGTHS[-1] or line.path != "auto"]
+    series = {name: [(one.length, one.seconds, one.megabytes) for one in found if one.line == name] for name in drawn}
+    heads, note = [f"{length:,}" for length in lengths], "MB is what one pass adds at its peak."
+    return Table("biases", title, heads, rows, note, series)
+
+
+def _measure(line: Line, length: int, seconds: float) -> Measured:
+    ours, plain = _work(line, length), _work(Line("", "none", length, causal=line.causal), length)
+    _work(line, 64)()  # what torch loads once is not counted
+    added = added_megabytes(ours)
+    found = turns({"ours": ours, "plain": plain}, "plain", seconds=seconds, warm=1)["ours"]
+    return Measured(line.name, length, summed_up(found), median(timed(ours) for _ in range(3)), added)
+
+
+def _work(line: Line, length: int) -> Work:
+    encoding = make(line.encoding, dim=HEADS * WIDTH, heads=HEADS, length=length)
+    q, k, v = (torch.randn(1, HEADS, length, WIDTH, requires_grad=True) for _ in range(3))
+    grad, leaves = torch.randn(1, HEADS, length, WIDTH), [q, k, v, *encoding.parameters()]
+    pos = torch.rand(length).cumsum(0) if line.irregular else torch.arange(length)
+
+    def run() -> None:
+        out = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=line.causal, path=line.path)
+        torch.autograd.grad(out, leaves, grad)
+
+    return run

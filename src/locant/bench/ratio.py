@@ -1,0 +1,70 @@
+"""Ratios that can be trusted: everything by turns in one process, the median of the ratios of every turn, their spread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_SPREAD = 0.25  # a ratio that varies more says nothing
+LEAST, MOST = 5, 61  # turns
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two times, and half the interquartile range of its turns as a share of it."""
+
+    value: float
+    spread: float
+
+    @property
+    def means_something(self) -> bool:
+        return self.spread <= MOST_SPREAD
+
+    def __str__(self) -> str:
+        """
+        >>> str(Ratio(1.287, 0.04)), str(Ratio(1.287, 0.4))
+        ('1.29 ± 4 %', 'too noisy (± 40 %)')
+        """
+        spread = f"± {100 * self.spread:.0f} %"
+        return f"{self.value:.2f} {spread}" if self.means_something else f"too noisy ({spread})"
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON: no ratio at all where it would mislead."""
+        return {"ratio": round(self.value, 4) if self.means_something else None, "spread": round(self.spread, 4)}
+
+
+def ratios(work: Mapping[str, Work], base: str, *, seconds: float = 8.0, warm: int = 2) -> dict[str, Ratio]:
+    """Each piece of work as a multiple of `base`, by turns, for about so many seconds."""
+    return {name: summed_up(of) for name, of in turns(work, base, seconds=seconds, warm=warm).items()}
+
+
+def turns(work: Mapping[str, Work], base: str, *, seconds: float, warm: int) -> dict[str, list[float]]:
+    """The ratio to `base` of each piece of work in every turn."""
+    for _ in range(warm):
+        once = {name: timed(one) for name, one in work.items()}
+    rounds = max(LEAST, min(MOST, int(seconds / max(sum(once.values()), 1e-6))))
+    found: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(rounds):
+        once = {name: timed(one) for name, one in work.items()}
+        for name, took in once.items():
+            found[name].append(took / once[base])
+    return found
+
+
+def timed(work: Work) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def summed_up(values: list[float]) -> Ratio:
+    """
+    >>> summed_up([1.0, 3.0, 2.0, 2.0, 2.5])
+    Ratio(value=2.0, spread=0.125)
+    """
+    low, middle, high = (sorted(values)[len(values) * part // 4] for part in (1, 2, 3))
+    return Ratio(middle, (high - low) / 2 / middle)

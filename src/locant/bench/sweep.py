@@ -1,0 +1,125 @@
+"""A study's training against a textbook loop with the same protocol; two workers against one; what the engine costs."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from locant.bench import textbook
+from locant.bench.alone import alone
+from locant.bench.asked import Asked
+from locant.bench.ratio import Ratio, summed_up, timed
+from locant.bench.table import Cell, Table
+from locant.engine import local
+from locant.engine.driver import Compute, Driver
+from locant.results.reading import read_study
+from locant.results.store import Store
+from locant.results.study import Study
+from locant.tasks.base import facts, make_task
+from locant.training.config import RunConfig
+from locant.training.evaluate import execute
+
+RUNS, TURNS = 4, 3
+PUBLISHED = {"study A": ("anomaly-faithful", 30), "study B": ("slots-faithful", 157)}  # shortened to so many steps
+
+
+def tables(asked: Asked) -> list[Table]:
+    rows: list[tuple[str, list[Cell]]] = []
+    for name, run in published(asked.quick).items():
+        asked.tell(f"the sweep of {name}")
+        core, sweep = _against_textbook(_study(name, asked.quick), run, asked.threads, 1 if asked.quick else TURNS)
+        rows += [(f"{name}, a model on one core", [core]), (f"{name}, {RUNS} models on two workers", [sweep])]
+    title = "A textbook loop's time, × ours with the same protocol: training, validation and test, shortened"
+    found = [
+        Table(
+            "sweep",
+            title,
+            ["× as fast"],
+            rows,
+            f"The textbook loop has {asked.threads} threads where ours has two workers.",
+        )
+    ]
+    if not asked.quick:
+        asked.tell("workers and engine")
+        found.append(_engine())
+    return found
+
+
+def published(quick: bool) -> dict[str, RunConfig]:
+    """A short run of each published study, with the sinusoid."""
+    studies = {name: _study(name, quick) for name in PUBLISHED}
+    return {name: _runs(study, "sinusoidal", 1)[0] for name, study in studies.items()}
+
+
+def _study(name: str, quick: bool) -> Study:
+    study, steps = PUBLISHED[name]
+    return read_study(study, changes={"training.steps": 4 if quick else steps, "keep_files": False})
+
+
+def _runs(study: Study, name: str, count: int) -> list[RunConfig]:
+    row = next(row for row in study.rows() if row.name == name)
+    return [study.run(row, seed) for seed in range(count)]
+
+
+def _against_textbook(study: Study, run: RunConfig, threads: int, times: int) -> tuple[Ratio, Ratio]:
+    """CPU seconds of a model on one core, and seconds of a sweep: the textbook's over ours, by turns."""
+    core, sweep = [], []
+    for _ in range(times):
+        core.append(alone(_cpu, 1, textbook.train, study, 0) / alone(_cpu, 1, execute, run))
+        plain = alone(_textbooks, threads, study, RUNS)
+        sweep.append(plain / _through_workers(_runs(study, "sinusoidal", RUNS), 2))
+    return summed_up(core), summed_up(sweep)
+
+
+def _cpu(work: Callable[..., Any], *given: Any) -> float:
+    start = time.process_time()
+    work(*given)
+    return time.process_time() - start
+
+
+def _textbooks(study: Study, count: int) -> float:
+    def run() -> None:
+        for seed in range(count):
+            textbook.train(study, seed)
+
+    return timed(run)
+
+
+def _through_workers(runs: list[RunConfig], workers: int) -> float:
+    """Seconds from the moment that all workers are ready to the end of the last run."""
+    short = [
+        run.model_copy(update={"training": run.training.model_copy(update={"steps": 1})}) for run in runs[:workers]
+    ]
+    both = local.compute([*short, *runs], workers=workers)
+    for _ in short:
+        next(both)
+    return timed(lambda: list(both))
+
+
+def _engine() -> Table:
+    runs = _runs(_study("study B", False), "learned", RUNS)
+    pairs = [_through_workers(runs, 1) / _through_workers(runs, 2) for _ in range(TURNS)]
+    rows: list[tuple[str, list[Cell]]] = [("two workers, × as fast as one", [summed_up(pairs)])]
+    changes = {"seeds": 10, "controls": [], "baselines": [], "encodings": ["rotary", "alibi"], "search": False}
+    study = read_study("order", changes={**changes, "training.steps": 60, "task_options.longer": []})
+    known = facts(make_task(study.task, **study.task_options))
+    todo = [study.run(row, seed) for row in study.rows() for seed in study.seed_list()]
+    over = [_stored(study, known, lambda some: local.compute(some, 1)) / alone(_plainly, 1, todo) for _ in range(TURNS)]
+    rows.append((f"{len(todo)} short runs through engine and store, × in one process", [summed_up(over)]))
+    return Table("engine", "What several processes bring and cost", ["ratio"], rows)
+
+
+def _plainly(runs: list[RunConfig]) -> float:
+    execute(runs[0])
+    torch.set_num_threads(1)
+    return timed(lambda: [execute(run) for run in runs])
+
+
+def _stored(study: Study, known: dict[str, Any], compute: Compute) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        return timed(lambda: Driver(study, Store(Path(folder) / "runs.sqlite"), compute).finish(known, "bench"))

@@ -1,0 +1,57 @@
+"""What is printed: a title, columns, and rows of ratios, megabytes and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from locant.bench.ratio import Ratio
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A ratio of times, and the megabytes that the work adds at its peak."""
+
+    ratio: Ratio
+    megabytes: float
+
+    def __str__(self) -> str:
+        return f"{self.ratio}, {megabytes(self.megabytes)}"
+
+    def plain(self) -> dict[str, Any]:
+        return self.ratio.plain() | {"megabytes": round(self.megabytes, 1)}
+
+
+Cell = Ratio | Cost | str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows are (what, cells); there are as many cells as heads."""
+
+    name: str
+    title: str
+    heads: list[str]
+    rows: list[tuple[str, list[Cell]]]
+    note: str = ""
+    series: dict[str, list[tuple[int, float, float]]] = field(default_factory=dict)  # length, seconds, MB: by line
+
+    def told(self) -> list[list[str]]:
+        """All cells as text, the name of the row first."""
+        return [[what, *map(str, cells)] for what, cells in self.rows]
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON."""
+        rows = []
+        for what, cells in self.rows:
+            told = {h: c if isinstance(c, str) else c.plain() for h, c in zip(self.heads, cells, strict=True)}
+            rows.append({"what": what, **told})
+        return {"table": self.name, "title": self.title, "rows": rows, "note": self.note, "series": self.series}
+
+
+def megabytes(value: float) -> str:
+    """
+    >>> megabytes(281.6), megabytes(-0.2)
+    ('282 MB', '0 MB')
+    """
+    return f"{max(0, round(value)):,} MB"

@@ -1,0 +1,112 @@
+"""The loop that tutorials have: a DataLoader, attention written out, torch's own choice of threads, one model after the other."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from locant.results.study import Study
+from locant.tasks.base import Task, make_task
+from locant.training.config import ModelConfig
+
+
+class Layer(nn.Module):
+    """Attention as tutorials write it: three projections, scores, softmax, dropout."""
+
+    def __init__(self, settings: ModelConfig) -> None:
+        super().__init__()
+        dim, drop = settings.dim, settings.dropout
+        self.heads, self.norm_first = settings.heads, settings.norm == "pre"
+        self.q, self.k, self.v, self.out = (nn.Linear(dim, dim, bias=settings.projection_bias) for _ in range(4))
+        activation = {"gelu": nn.GELU, "relu": nn.ReLU}[settings.activation]
+        self.network = nn.Sequential(
+            nn.Linear(dim, settings.ffn), activation(), nn.Dropout(drop), nn.Linear(settings.ffn, dim)
+        )
+        self.first, self.second = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.dropout = nn.Dropout(drop)
+
+    def attend(self, x: Tensor, real: Tensor) -> Tensor:
+        rows, length, dim = x.shape
+        q, k, v = (part(x).view(rows, length, self.heads, -1).transpose(1, 2) for part in (self.q, self.k, self.v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(dim // self.heads)
+        scores = scores.masked_fill(~real[:, None, None, :], float("-inf"))
+        weights = self.dropout(torch.softmax(scores, dim=-1))
+        return self.out((weights @ v).transpose(1, 2).contiguous().view(rows, length, dim))
+
+    def forward(self, x: Tensor, real: Tensor) -> Tensor:
+        if self.norm_first:
+            x = x + self.dropout(self.attend(self.first(x), real))
+            return x + self.dropout(self.network(self.second(x)))
+        x = self.first(x + self.dropout(self.attend(x, real)))
+        return self.second(x + self.dropout(self.network(x)))
+
+
+class Model(nn.Module):
+    """The published model with a sinusoidal table."""
+
+    table: Tensor
+
+    def __init__(self, settings: ModelConfig, task: Task) -> None:
+        super().__init__()
+        self.pool, dim = task.pool, settings.dim
+        self.entrance = nn.Embedding(task.symbols, dim) if task.symbols else nn.Linear(task.features, dim)
+        angle = torch.arange(task.length)[:, None] / 10_000 ** (torch.arange(0, dim, 2) / dim)
+        self.register_buffer("table", torch.stack([angle.sin(), angle.cos()], -1).flatten(1))
+        self.dropout = nn.Dropout(settings.dropout)
+        self.layers = nn.ModuleList(Layer(settings) for _ in range(settings.layers))
+        self.norm = nn.LayerNorm(dim) if settings.norm == "pre" else nn.Identity()
+        wide = [nn.LayerNorm(dim), nn.Linear(dim, settings.head), nn.GELU(), self.dropout] if settings.head else []
+        self.head = nn.Sequential(*wide, nn.Linear(settings.head or dim, task.outputs))
+
+    def forward(self, inputs: Tensor, real: Tensor) -> Tensor:
+        x = self.dropout(self.entrance(inputs) + self.table)
+        for layer in self.layers:
+            x = layer(x, real)
+        x = self.norm(x)
+        if self.pool:
+            weight = real.float()[..., None]
+            x = (x * weight).sum(1) / weight.sum(1)
+        return self.head(x)
+
+
+def train(study: Study, seed: int) -> None:
+    """One model of a published study, trained and validated the plain way."""
+    torch.manual_seed(seed)
+    task, settings = make_task(study.task), study.training
+    model = Model(study.model, task)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=settings.rate, weight_decay=settings.weight_decay)
+    batches = [task.batch(settings.batch, seed, step) for step in range(settings.validate_every)]
+    whole = [batch for batch in batches if len(batch.inputs) == settings.batch]
+    real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in whole])
+    rows = TensorDataset(torch.cat([b.inputs for b in whole]), torch.cat([b.target for b in whole]), real)
+    loader, held = DataLoader(rows, batch_size=settings.batch, shuffle=True), {}
+
+    def predict(inputs: Tensor, real: Tensor | None, places: Tensor | None = None, /) -> Tensor:
+        model.eval()
+        if id(inputs) not in held:
+            kept = TensorDataset(inputs, _all(inputs) if real is None else real)
+            held[id(inputs)] = DataLoader(kept, batch_size=settings.batch)
+        with torch.no_grad():
+            return torch.cat([model(*part) for part in held[id(inputs)]])
+
+    done = 0
+    while done < settings.steps:
+        model.train()
+        for inputs, target, mask in loader:
+            optimiser.zero_grad()
+            task.loss(model(inputs, mask), target).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+            optimiser.step()
+            done += 1
+            if done == settings.steps:
+                break
+        held.clear()
+        task.validate(predict, settings.validation, seed)
+    task.test(predict, settings.test, seed)
+
+
+def _all(inputs: Tensor) -> Tensor:
+    return torch.ones(inputs.shape[:2], dtype=torch.bool)
