@@ -74,8 +74,23 @@ def positions_of(kind, rows, keys, draw):
     return torch.rand(rows, keys, generator=draw).cumsum(-1)
 
 
+def mask_of(kind, rows, queries, keys, draw):
+    """What may be seen; some queries see nothing."""
+    if kind == "padding":
+        lengths = torch.randint(0, keys + 1, (rows, 1, 1, 1), generator=draw)
+        return torch.arange(keys) < lengths
+    if kind == "padding on the left":
+        lengths = torch.randint(0, keys + 1, (rows, 1, 1, 1), generator=draw)
+        return torch.arange(keys) >= lengths
+    if kind == "packed":
+        parts = torch.randint(0, 3, (max(queries, keys),), generator=draw).sort().values
+        return parts[-queries:, None] == parts[:keys]
+    heads = 4 if kind == "by head" else 1
+    return torch.rand(rows, heads, queries, keys, generator=draw) < 0.3
+
+
 @pytest.mark.parametrize("name", ["t5", "relative", "alibi", "near", "absolute"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     rows=st.integers(1, 3),
     queries=st.integers(1, 150),
@@ -83,10 +98,11 @@ def positions_of(kind, rows, keys, draw):
     groups=st.sampled_from([1, 2, 4]),
     causal=st.booleans(),
     kind=st.sampled_from(["even", "even rows", "whole", "real"]),
+    seen=st.sampled_from(["all", "all", "padding", "padding on the left", "packed", "any", "by head"]),
     double=st.booleans(),
     seed=st.integers(0, 2**20),
 )
-def test_rows_of_a_bias_equal_the_whole_of_it(name, rows, queries, extra, groups, causal, kind, double, seed):
+def test_rows_of_a_bias_equal_the_whole_of_it(name, rows, queries, extra, groups, causal, kind, seen, double, seed):
     if kind == "real" and name in ("t5", "relative"):
         kind = "whole"
     keys = max(1, queries + extra)
@@ -96,7 +112,8 @@ def test_rows_of_a_bias_equal_the_whole_of_it(name, rows, queries, extra, groups
     q_pos, k_pos = k_pos[..., -queries:], k_pos[..., :keys] if keys < queries else k_pos
     tensors = qkv(batch=rows, queries=queries, keys=keys, groups=groups, dtype=dtype, seed=seed)
     bound = 1e-12 if double and name not in OF_FLOAT32 else 1e-5
-    pairs = list(both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal))
+    mask = None if seen == "all" else mask_of(seen, rows, queries, keys, draw)
+    pairs = list(both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal, mask=mask))
     for number, (want, got) in enumerate(pairs):
         # what is learnt gets the sum of many terms that cancel: rounding grows with the root of how many there are
         terms = rows * 4 * queries * keys / want.numel() if number >= len(("out", "q", "k", "v")) else 1
@@ -114,6 +131,23 @@ def test_lengths_past_every_block_are_equal_too(name, causal):
         made(name, torch.float32), *qkv(batch=1, queries=length), q_pos=pos, k_pos=pos, causal=causal
     ):
         torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_padding_past_every_block_is_equal_too(causal):
+    length = kernels.FORWARD + kernels.BACKWARD + 7
+    pos, real = torch.arange(length), torch.arange(length) < torch.tensor([[length], [length // 3]])
+    where = {"q_pos": pos, "k_pos": pos, "causal": causal, "mask": real[:, None, None, :]}
+    for want, got in both(made("t5", torch.float32), *qkv(batch=2, queries=length), **where):
+        torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
+
+
+def test_a_long_bias_under_a_mask_is_taken_by_rows_and_blind_queries_give_nothing():
+    pos, q = long_places()
+    nothing = torch.zeros(1, 1, 1, len(pos), dtype=torch.bool)
+    placed = place(build("t5"), pos, pos, like=q, causal=True, mask=nothing)
+    assert choose(placed, q, q).path == "tiled"
+    assert not attend(q, q, q + 1, encoding=build("t5"), q_pos=pos, k_pos=pos, mask=nothing).any()
 
 
 def test_a_bias_by_distance_is_one_line():
@@ -158,7 +192,8 @@ def test_a_plan_says_which_path_and_why():
     )
     uneven = torch.arange(5000.0) ** 1.5
     assert locant.plan(build("alibi"), 5000, pos=uneven).why.startswith("its bias is computed a few rows at a time")
-    assert locant.plan(build("t5"), 5000, mask=torch.ones(1, dtype=torch.bool)).path == "blocked"
+    masked = locant.plan(build("t5"), 5000, mask=torch.ones(1, dtype=torch.bool))
+    assert masked.why == "its bias is written a few rows at a time, under a mask, so memory grows with length"
     assert locant.plan(build("t5"), 100, dropout=0.1).path == "explicit"
     assert locant.plan(build("t5"), 5000, dtype=torch.bfloat16).path == "fused"
 

@@ -24,7 +24,8 @@ from locant.dropout import is_quick
 from locant.encodings.base import Encoding, needs_scores, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
-from locant.placing import Placed, causal_mask, hidden, need_device, need_encoding, place, written
+from locant.masked import hidden
+from locant.placing import Placed, causal_mask, need_device, need_encoding, place, written
 from locant.shapes import Shape
 from locant.tiled import tiled
 
@@ -172,18 +173,24 @@ def attend_rotated(
     if chosen == "explicit":
         return explain_rotated(q, k, v, placed, scale=scale, drop=drop).out
     if chosen == "tiled" and placed.tiles is not None and drop is None:
-        return tiled(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
-    placed = written(placed)
+        out = tiled(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
+    else:
+        out = _whole(q, k, v, written(placed), chosen, scale, drop)
+    return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
+
+
+def _whole(
+    q: Tensor, k: Tensor, v: Tensor, placed: Placed, chosen: str, scale: float, drop: nn.Dropout | None
+) -> Tensor:
+    """With the bias, if there is one, as it is written down."""
     add = None if placed.add is None else placed.add.to(q.dtype)
     if chosen == "blocked" and not placed.causal and drop is None:
-        out = blocked(q, k, v, add, scale)
-    else:
-        missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
-        even = pad(v, (0, missing)) if missing > 0 else v
-        share_dropped = 0.0 if drop is None else drop.p
-        out = fused(q, k, even, attn_mask=add, is_causal=placed.causal, scale=scale, dropout_p=share_dropped)
-        out = out[..., : v.shape[-1]]
-    return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
+        return blocked(q, k, v, add, scale)
+    missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
+    even = pad(v, (0, missing)) if missing > 0 else v
+    share_dropped = 0.0 if drop is None else drop.p
+    out = fused(q, k, even, attn_mask=add, is_causal=placed.causal, scale=scale, dropout_p=share_dropped)
+    return out[..., : v.shape[-1]]
 
 
 def explain_rotated(

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from locant import positions
 from locant.encodings.base import Encoding, overrides
+from locant.masked import Masked, blind, blind_by_first, hidden
 from locant.tiled import available
 from locant.tiles import Rows, Tiles, checked_bias, has_tiles, make_tiles
 
@@ -49,20 +50,20 @@ def place(
     axis = -1 if encoding.axes == 1 else -2
     sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
     if path == "tiled" or (path == "auto" and sizes[-2] * sizes[-1] >= LONG):
-        tiles = _tiles(encoding, q_pos, k_pos, like, causal, mask, sizes)
+        tiles, unseeing = _tiles(encoding, q_pos, k_pos, like, causal, mask, sizes)
         if tiles is not None:
-            return Placed(encoding, q_pos, k_pos, tables, None, None, causal, tiles)
+            return Placed(encoding, q_pos, k_pos, tables, None, unseeing, causal, tiles)
     see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
     may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
-    blind = _blind(see) if see is not None and may_be_blind else None
-    if see is not None and blind is not None:
-        see = see | blind  # a softmax over nothing would be NaN; the output is set to 0 afterwards
+    unseeing = blind(see) if see is not None and may_be_blind else None
+    if see is not None and unseeing is not None:
+        see = see | unseeing  # a softmax over nothing would be NaN; the output is set to 0 afterwards
     add = checked_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
     if add is not None and plain_causal:
         see, plain_causal = causal_mask(sizes, like.device), False
     if see is not None:
         add = hidden(see, like.dtype) if add is None else add.masked_fill(~see, float("-inf"))
-    return Placed(encoding, q_pos, k_pos, tables, add, blind, plain_causal)
+    return Placed(encoding, q_pos, k_pos, tables, add, unseeing, plain_causal)
 
 
 def _tiles(
@@ -73,14 +74,21 @@ def _tiles(
     causal: bool,
     mask: Tensor | None,
     sizes: tuple[int, int, int, int],
-) -> Tiles | None:
-    """The bias by rows, where that is possible: not with a mask, and only on a CPU in float32 or float64."""
+) -> tuple[Tiles | None, Tensor | None]:
+    """The bias by rows, where that is possible, and the queries that see nothing: only on a CPU in float32 or float64."""
+    if mask is not None:
+        _check_mask(mask, sizes, like.device)
     able = like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64) and available()
-    seen = positions.visible(like) and positions.visible(q_pos) and mask is None
+    seen = all(positions.visible(tensor) for tensor in (like, q_pos, mask) if tensor is not None)
     some_see_nothing = causal and sizes[-2] > sizes[-1]  # queries that come before every key
     if not (able and seen and has_tiles(encoding)) or some_see_nothing:
-        return None
-    return make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=like.dtype)
+        return None, None
+    tiles = make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=like.dtype)
+    if tiles is None or mask is None:
+        return tiles, None
+    mask = mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
+    unseeing = blind_by_first(mask, sizes[-2], causal=causal)
+    return Masked(tiles, mask, unseeing), unseeing
 
 
 def written(placed: Placed) -> Placed:
@@ -131,18 +139,6 @@ def check_tokens(encoding: Encoding, x: Tensor, pos: Tensor) -> None:
         raise ValueError(f"the input must be a tensor of shape (B, T, {encoding.shape.dim}). Got {got} instead.")
     need_device(encoding, x)
     positions.check(pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos")
-
-
-def hidden(see: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where a boolean mask lets see, −∞ where not: adding it costs far less on a CPU than filling by the mask."""
-    return torch.zeros(see.shape, dtype=dtype, device=see.device).masked_fill_(~see, float("-inf"))
-
-
-def _blind(see: Tensor) -> Tensor | None:
-    """Which queries see nothing; None when all are known to see something (a GPU is not kept waiting to know it)."""
-    blind = ~see.any(-1, keepdim=True)
-    known = see.device.type == "cpu" and positions.visible(see)
-    return None if known and not bool(blind.any()) else blind
 
 
 def causal_mask(sizes: tuple[int, ...] | torch.Size, device: torch.device) -> Tensor:

@@ -78,7 +78,8 @@ class ByDistance:
         slanted = room.as_strided((*room.shape[:2], count, wide - 1), (*room.stride()[:2], wide - 1, 1))
         out = torch.zeros_like(self.line)
         start = self.queries - rows.last
-        out[..., start : start + wide - 1] = slanted.sum((0, 2))  # row r begins r places to the left
+        found = slanted.sum((0, 2)).sum_to_size(self.line.shape[1], wide - 1)  # row r begins r places to the left
+        out[..., start : start + wide - 1] = found
         return [out]
 
 
@@ -116,7 +117,8 @@ class ByPositions:
     def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
         with torch.enable_grad():
             bias = self.at(rows)
-        given = torch.autograd.grad(bias, self.learned, room[..., : rows.keys].to(bias.dtype), allow_unused=True)
+        grad = room[..., : rows.keys].to(bias.dtype).sum_to_size(bias.shape)
+        given = torch.autograd.grad(bias, self.learned, grad, allow_unused=True)
         pairs = zip(given, self.learned, strict=True)
         return [torch.zeros_like(tensor) if one is None else one for one, tensor in pairs]
 
