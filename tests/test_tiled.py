@@ -10,7 +10,7 @@ from common import build, qkv
 from locant import tiled as kernels
 from locant.attention import attend, choose, explicit
 from locant.encodings.base import Encoding, difference
-from locant.placing import LONG, place
+from locant.placing import LONG, place, written
 from locant.shapes import Shape
 from locant.tiles import ByDistance, ByPositions, make_tiles
 
@@ -148,6 +148,7 @@ def test_a_long_bias_under_a_mask_is_taken_by_rows_and_blind_queries_give_nothin
     placed = place(build("t5"), pos, pos, like=q, causal=True, mask=nothing)
     assert choose(placed, q, q).path == "tiled"
     assert not attend(q, q, q + 1, encoding=build("t5"), q_pos=pos, k_pos=pos, mask=nothing).any()
+    assert written(placed).add.isfinite().any(-1).all()  # no softmax over nothing, whichever path comes after
 
 
 def test_a_bias_by_distance_is_one_line():
