@@ -205,6 +205,9 @@ ATTEND = {
     ),
     "fused for shaw": ({"encoding": enc("shaw"), "path": "fused"}, "Shaw", "path='fused'", "'auto' or 'explicit'"),
     "blocked for shaw": ({"encoding": enc("shaw"), "path": "blocked"}, "Shaw", "path='blocked'", "'explicit'"),
+    "tiled without a bias": ({"encoding": enc("rotary"), "path": "tiled"}, "Rotary", "a bias from positions", "'auto'"),
+    "tiled with dropout": ({"encoding": enc("t5"), "path": "tiled", "dropout": 0.1}, "T5", "no dropout", "'auto'"),
+    "blocked with dropout": ({"encoding": enc("t5"), "path": "blocked", "dropout": 0.1}, "T5", "no dropout", "'auto'"),
     "tiled for shaw": ({"encoding": enc("shaw"), "path": "tiled"}, "Shaw", "path='tiled'", "'explicit'"),
 }
 

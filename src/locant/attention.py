@@ -164,19 +164,28 @@ def attend_rotated(
 ) -> Tensor:
     """Attention of rotated queries and keys by the chosen path; `drop` acts on the weights."""
     k, v = share_keys(q, k, v)
+    if path != "auto" and (why_not := _cannot(path, placed, drop)):
+        said = f"path={path!r} cannot serve {type(placed.encoding).__name__} here: {why_not}."
+        raise ValueError(f"{said} Use 'auto' or 'explicit'; locant.plan says what 'auto' takes.")
     chosen = choose(placed, q, k, drop).path if path == "auto" else path
-    if chosen != "explicit" and needs_scores(placed.encoding):
-        name = type(placed.encoding).__name__
-        raise ValueError(
-            f"{name} works on scores or weights, so path={path!r} cannot serve it. Use 'auto' or 'explicit'."
-        )
     if chosen == "explicit":
         return explain_rotated(q, k, v, placed, scale=scale, drop=drop).out
-    if chosen == "tiled" and placed.tiles is not None and drop is None:
+    if chosen == "tiled" and placed.tiles is not None:
         out = tiled(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
     else:
         out = _whole(q, k, v, written(placed), chosen, scale, drop)
     return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
+
+
+def _cannot(path: str, placed: Placed, drop: nn.Dropout | None) -> str:
+    """Why a path that is forced cannot serve, or nothing."""
+    if path != "explicit" and needs_scores(placed.encoding):
+        return "it works on scores or weights"
+    if path in ("tiled", "blocked") and drop is not None:
+        return "this path knows no dropout"
+    if path == "tiled" and placed.tiles is None:
+        return "it needs a bias from positions, float32 or float64 on a CPU, and no query before every key"
+    return ""
 
 
 def _whole(
@@ -184,7 +193,8 @@ def _whole(
 ) -> Tensor:
     """With the bias, if there is one, as it is written down."""
     add = None if placed.add is None else placed.add.to(q.dtype)
-    if chosen == "blocked" and not placed.causal and drop is None:
+    if chosen == "blocked":
+        add = hidden(causal_mask((q.shape[-2], k.shape[-2]), q.device), q.dtype) if placed.causal else add
         return blocked(q, k, v, add, scale)
     missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
     even = pad(v, (0, missing)) if missing > 0 else v
