@@ -151,6 +151,32 @@ def test_a_long_bias_under_a_mask_is_taken_by_rows_and_blind_queries_give_nothin
     assert written(placed).add.isfinite().any(-1).all()  # no softmax over nothing, whichever path comes after
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_values_of_another_width_and_empty_tensors_are_served_by_another_path(masked):
+    length = int(LONG**0.5)
+    pos, mask = torch.arange(length), torch.ones(1, 1, 1, length, dtype=torch.bool) if masked else None
+    q, k, v = qkv(batch=1, queries=length)
+    out = attend(q, k, v[..., :5], encoding=build("t5"), q_pos=pos, k_pos=pos, mask=mask)
+    want = attend(q, k, v, encoding=build("t5"), q_pos=pos, k_pos=pos, mask=mask)[..., :5]
+    torch.testing.assert_close(out, want, atol=1e-5, rtol=1e-4)
+    nobody = torch.randn(0, 4, length, 8)
+    assert attend(nobody, nobody, nobody, encoding=build("t5"), q_pos=pos, k_pos=pos, mask=mask).shape == nobody.shape
+    with pytest.raises(ValueError, match="some queries and keys"):
+        attend(nobody, nobody, nobody, encoding=build("t5"), q_pos=pos, k_pos=pos, path="tiled")
+
+
+def test_a_padded_batch_is_taken_many_rows_at_a_time():
+    length, batch = int(LONG**0.5), 64
+    pos, q = torch.arange(length), torch.zeros(batch, 4, length, 8)
+    mask = torch.ones(batch, 1, 1, length, dtype=torch.bool)
+    tiles = place(build("t5"), pos, pos, like=q, mask=mask).tiles
+    assert tiles.matrices == 4 * batch
+    assert kernels._at_once(q, length, tiles, kernels.FORWARD) >= 8
+    assert kernels._at_once(q, length, tiles, kernels.FORWARD) * tiles.matrices * length <= max(
+        q.numel(), kernels.WRITTEN
+    )
+
+
 def test_a_bias_by_distance_is_one_line():
     pos = torch.arange(40)
     tiles = make_tiles(build("t5"), pos, pos, batch=1, causal=False, dtype=torch.float32)

@@ -164,6 +164,8 @@ def attend_rotated(
 ) -> Tensor:
     """Attention of rotated queries and keys by the chosen path; `drop` acts on the weights."""
     k, v = share_keys(q, k, v)
+    if placed.tiles is not None and v.shape[-1] != q.shape[-1]:  # the kernel wants one width
+        placed = written(placed)
     if path != "auto" and (why_not := _cannot(path, placed, drop)):
         said = f"path={path!r} cannot serve {type(placed.encoding).__name__} here: {why_not}."
         raise ValueError(f"{said} Use 'auto' or 'explicit'; locant.plan says what 'auto' takes.")
@@ -184,7 +186,10 @@ def _cannot(path: str, placed: Placed, drop: nn.Dropout | None) -> str:
     if path in ("tiled", "blocked") and drop is not None:
         return "this path knows no dropout"
     if path == "tiled" and placed.tiles is None:
-        return "it needs a bias from positions, float32 or float64 on a CPU, and no query before every key"
+        return (
+            "it needs a bias from positions, some queries and keys, none of the queries before every key, values as wide as "
+            "the queries, float32 or float64 on a CPU, no transform or trace around it, and torch's own kernel"
+        )
     return ""
 
 

@@ -50,7 +50,7 @@ class _Blocked(torch.autograd.Function):
         q, k, v, weights, out = ctx.saved_tensors
         g = g.contiguous()
         dq, dk, dv = (torch.empty_like(t) for t in (q, k, v))
-        dbias = q.new_zeros(ctx.bias_rows, *weights.shape[1:]) if ctx.bias_rows else None
+        dbias = q.new_zeros(ctx.bias_rows, *weights.shape[1:]) if ctx.needs_input_grad[3] else None
         shared = (g * out).sum(-1, keepdim=True)  # (B, H, Q, 1)
         ds = q.new_empty(weights.shape[1:])
         for row in range(len(q)):

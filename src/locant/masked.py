@@ -48,12 +48,16 @@ class Masked:
     bias: Tiles
     mask: Tensor
     blind: Tensor | None
+    heads: int
 
     @property
     def learned(self) -> tuple[Tensor, ...]:
         return self.bias.learned
 
-    written: ClassVar = True
+    @property
+    def matrices(self) -> int:
+        return max(self.bias.matrices, self.mask.shape[0] * self.heads)
+
     told: ClassVar = "written a few rows at a time, under a mask"
 
     def at(self, rows: Rows) -> Tensor:

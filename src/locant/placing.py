@@ -79,16 +79,16 @@ def _tiles(
     if mask is not None:
         _check_mask(mask, sizes, like.device)
     able = like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64) and available()
-    seen = all(positions.visible(tensor) for tensor in (like, q_pos, mask) if tensor is not None)
+    seen = all(positions.visible(tensor) for tensor in (like, q_pos, k_pos, mask) if tensor is not None)
     some_see_nothing = causal and sizes[-2] > sizes[-1]  # queries that come before every key
-    if not (able and seen and has_tiles(encoding)) or some_see_nothing:
+    if not (able and seen and has_tiles(encoding)) or some_see_nothing or 0 in sizes:
         return None, None
     tiles = make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=like.dtype)
     if tiles is None or mask is None:
         return tiles, None
     mask = mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
     unseeing = blind_by_first(mask, sizes[-2], causal=causal)
-    return Masked(tiles, mask, unseeing), unseeing
+    return Masked(tiles, mask, unseeing, sizes[1]), unseeing
 
 
 def written(placed: Placed) -> Placed:

@@ -135,8 +135,10 @@ def in_transform(values: Tensor) -> bool:
     """Whether a tensor is inside one of torch.func's transforms, such as vmap or grad."""
     if torch.compiler.is_compiling():
         return False
-    is_wrapped = getattr(torch._C._functorch, "is_functorch_wrapped_tensor", None)
-    return is_wrapped is not None and bool(is_wrapped(values))
+    if getattr(torch._C, "_are_functorch_transforms_active", bool)():  # then what is not wrapped is not as usual either
+        return True
+    signs = ("is_functorch_wrapped_tensor", "is_legacy_batchedtensor")  # the second: many gradients at once
+    return any(bool(getattr(torch._C._functorch, sign, lambda _: False)(values)) for sign in signs)
 
 
 def check(pos: Tensor, *, batch: int, length: int, axes: int, device: torch.device, name: str) -> None:

@@ -22,7 +22,7 @@ from locant.tiles import Rows, Tiles
 
 FORWARD, BACKWARD = 512, 64  # query rows at once; backward at least
 KEYS = 2048  # keys at once in the backward pass: what two products share stays in the cache
-WRITTEN = 1 << 22  # numbers of a bias that are written down at once
+WRITTEN = 1 << 22  # numbers of a bias that may be written down at once, however few queries there are
 KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
 
@@ -44,8 +44,8 @@ def _rows(q: Tensor, keys: int, causal: bool, at_once: int) -> Iterator[Rows]:
 
 
 def _at_once(q: Tensor, keys: int, tiles: Tiles, most: int) -> int:
-    """As many query rows as are good, and no more than can be written down."""
-    room = WRITTEN // (q.shape[0] * q.shape[1] * keys) if tiles.written else most
+    """As many query rows as are good; what is written down takes no more memory than the queries do, or a little."""
+    room = max(WRITTEN, q.numel()) // (tiles.matrices * keys) if tiles.matrices else most
     return max(1, min(most, room))
 
 

@@ -37,8 +37,8 @@ class Tiles(Protocol):
         """The tensors that the gradient of the bias goes to."""
 
     @property
-    def written(self) -> bool:
-        """Whether `at` writes numbers down, or only shows them."""
+    def matrices(self) -> int:
+        """How many matrices (rows, keys) `at` writes down: one for each batch row and head, fewer, or none."""
 
     @property
     def told(self) -> str:
@@ -65,7 +65,7 @@ class ByDistance:
     def learned(self) -> tuple[Tensor, ...]:
         return (self.line,)
 
-    written: ClassVar = False
+    matrices: ClassVar = 0
     told: ClassVar = "shown to the kernel by distance"
 
     def at(self, rows: Rows) -> Tensor:
@@ -97,8 +97,14 @@ class ByPositions:
     def learned(self) -> tuple[Tensor, ...]:
         return tuple(p for p in self.encoding.parameters() if p.requires_grad)
 
-    written: ClassVar = True
     told: ClassVar = "computed a few rows at a time"
+
+    @property
+    def matrices(self) -> int:
+        rows = max(
+            pos.shape[0] if pos.dim() > (1 if self.encoding.axes == 1 else 2) else 1 for pos in (self.q_pos, self.k_pos)
+        )
+        return rows * self.encoding.shape.heads
 
     def at(self, rows: Rows) -> Tensor:
         axis = -1 if self.encoding.axes == 1 else -2

@@ -52,7 +52,7 @@ def test_blocks_give_the_formula_and_its_gradient(tiny_blocks, kind, batch):
 
 def test_blocks_have_every_kind_of_derivative(tiny_blocks):
     x, turn = torch.randn(1, 2, 7, 8, dtype=torch.float64, requires_grad=True), table()
-    assert torch.autograd.gradcheck(lambda x: turn_half(x, turn), x, check_forward_ad=True)
+    assert torch.autograd.gradcheck(lambda x: turn_half(x, turn), x, check_forward_ad=True, check_batched_grad=True)
     assert torch.autograd.gradgradcheck(lambda x: turn_half(x, turn).square(), x)
 
 
@@ -74,3 +74,13 @@ def test_few_numbers_other_types_and_transforms_take_the_plain_way(monkeypatch):
     x = torch.randn(4, 3, 2, 7, 8)
     mapped = torch.func.vmap(lambda x: turn_half(x, turn))(x)
     torch.testing.assert_close(mapped, torch.stack([turn_half(one, turn) for one in x]))
+    held = x[0].requires_grad_()  # not itself what is differentiated
+    slope = torch.func.grad(lambda weight: (turn_half(held, turn) * weight).sum())(torch.ones(8))
+    torch.testing.assert_close(slope, turn_half(held, turn).sum((0, 1, 2)))
+
+
+def test_a_derivative_by_positions_goes_through_the_plain_way(tiny_blocks):
+    encoding, x = locant.make("rotary", dim=16, heads=2), torch.randn(1, 2, 7, 8, dtype=torch.float64)
+    pos = torch.arange(7.0, dtype=torch.float64)
+    rotate = lambda pos: encoding.rotate(x, x, pos, pos)[0]  # noqa: E731
+    assert torch.autograd.gradcheck(rotate, pos.requires_grad_(), check_forward_ad=True)

@@ -21,7 +21,12 @@ BLOCK = 1 << 18  # numbers at once
 def serves(x: Tensor, table: Tensor) -> bool:
     """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that nothing is learnt from."""
     many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= LEAST
-    return many and visible(x) and visible(table) and not table.requires_grad
+    return many and visible(x) and visible(table) and not table.requires_grad and _level() < 0
+
+
+def _level() -> int:
+    """How many forward derivatives are being taken, less one; they go through the plain formula."""
+    return getattr(torch.autograd.forward_ad, "_current_level", 0)
 
 
 def turn_blocks(x: Tensor, table: Tensor) -> Tensor:
@@ -33,18 +38,16 @@ class _Turn(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
         ctx.save_for_backward(cosine, sine)
-        ctx.save_for_forward(cosine, sine)
         ctx.sign = sign
         return _turned(x, cosine, sine, sign)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        return _Turn.apply(grads[0], *ctx.saved_tensors, -ctx.sign), None, None, None
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Tensor:
         cosine, sine = ctx.saved_tensors
-        return _turned(tangents[0], cosine, sine, ctx.sign)
+        if visible(grads[0]):
+            return _Turn.apply(grads[0], cosine, sine, -ctx.sign), None, None, None
+        across = ctx.sign * torch.cat([sine, -sine], -1)  # many gradients at once, under vmap
+        return grads[0] * cosine + grads[0].roll(sine.shape[-1], -1) * across, None, None, None
 
 
 def _turned(x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
