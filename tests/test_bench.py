@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import time
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from locant.bench import ratio
 from locant.bench.alone import added_megabytes, alone
 from locant.bench.ratio import LEAST, Ratio, ratios, turns
 from locant.bench.table import Cost, Table
@@ -24,14 +25,16 @@ TABLE = Table(
 )
 
 
-def sleeping(seconds):
-    return lambda: time.sleep(seconds)
+def test_work_is_a_multiple_of_its_base_and_the_base_of_itself(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(ratio, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
+    def taking(seconds):
+        return lambda: clock.__setitem__(0, clock[0] + seconds)
 
-def test_work_is_a_multiple_of_its_base_and_the_base_of_itself():
-    found = ratios({"base": sleeping(0.002), "twice": sleeping(0.004)}, "base", seconds=0.2)
-    assert found["base"] == Ratio(1.0, 0.0)
-    assert 1.5 < found["twice"].value < 2.5
+    found = ratios({"base": taking(0.25), "twice": taking(0.5)}, "base", seconds=9.0)
+    assert found == {"base": Ratio(1.0, 0.0), "twice": Ratio(2.0, 0.0)}
+    assert clock[0] == 0.75 * (2 + 12)
 
 
 def test_work_is_done_by_turns():
@@ -39,6 +42,12 @@ def test_work_is_done_by_turns():
     work = {name: (lambda name=name: order.append(name)) for name in "ab"}
     turns(work, "a", seconds=0.0, warm=1)
     assert order == ["a", "b"] * (1 + LEAST)
+
+
+def test_of_few_turns_no_spread_is_told():
+    few = ratio.summed_up([1.0, 3.0])
+    assert str(few) == "2.00 (few turns)"
+    assert few.plain() == {"ratio": 2.0, "spread": None}
 
 
 def test_a_ratio_that_varies_too_much_is_not_told():
@@ -109,7 +118,7 @@ def test_every_part_measures_something_and_json_holds_it_all(tmp_path):
     assert told["quick"]
     assert told["about"]["threads"] == 1
     assert [table["table"] for table in told["tables"]] == [
-        "rotation-128", "biases", "decoding", "step", "training", "sweep",
+        "rotation-128", "biases", "decoding", "step", "training", "sweep", "engine",
     ]  # fmt: skip
     assert all(table["rows"] for table in told["tables"])
     assert (tmp_path / "growth.png").stat().st_size > 10_000
@@ -120,7 +129,7 @@ def test_growth_is_drawn_by_length(tmp_path):
         "plain, causal": [(512, 0.1, 10.0), (1024, 0.4, 20.0)],
         "t5, causal": [(512, 0.1, 0.0), (1024, 0.5, 25.0)],
     }
-    axes = growth.draw(series)
+    axes = growth.draw(series, title="by length")
     assert [line.get_label() for line in axes[0].lines[:2]] == list(series)
     assert list(axes[1].lines[1].get_ydata()) == [1.0, 25.0]  # none at all cannot stand on a logarithmic scale
     save(axes, tmp_path / "growth.svg")

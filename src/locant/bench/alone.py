@@ -6,19 +6,21 @@ tensor costs six times one into an old tensor, and a ratio is about page faults.
 
 from __future__ import annotations
 
-import resource
 import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, TypeVar
 
 from locant.bench.ratio import Work
 from locant.engine.local import tuned
-from locant.training.memory import forget_peak, peak_megabytes
+from locant.training.memory import forget_peak, megabytes_now, peak_megabytes
 from locant.workers import Worker
 
 Answer = TypeVar("Answer")
+
+
+class Unmeasured(ValueError):
+    """What could not be measured, and why."""
 
 
 def alone(work: Callable[..., Answer], threads: int, *given: Any) -> Answer:
@@ -27,12 +29,12 @@ def alone(work: Callable[..., Answer], threads: int, *given: Any) -> Answer:
         worker = Worker(_serve, work, threads, given)
     try:
         answer, problem = worker.pipe.recv()
-    except EOFError:
+    except (EOFError, ConnectionError):
         answer, problem = None, "its process died (killed, or out of memory)"
     finally:
         worker.stop()
     if problem:
-        raise ValueError(f"{work.__module__.rpartition('.')[2]} could not be measured: {problem}.")
+        raise Unmeasured(f"{work.__module__.rpartition('.')[2]} could not be measured: {problem}.")
     return answer
 
 
@@ -48,17 +50,8 @@ def _serve(pipe: Connection, work: Callable[..., Any], threads: int, given: tupl
         pipe.send((None, f"{type(problem).__name__}: {problem}"))
 
 
-def added_megabytes(work: Work) -> float:
-    """How much one call adds to this process's memory at its peak."""
-    forget_peak()
-    before = _now()
+def added_megabytes(work: Work) -> float | None:
+    """How much one call adds to this process's memory at its peak; None where the system does not tell."""
+    forgotten, before = forget_peak(), megabytes_now()
     work()
-    return peak_megabytes() - before
-
-
-def _now() -> float:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        return peak_megabytes()
-    return pages * resource.getpagesize() / 2**20
+    return peak_megabytes() - before if forgotten and before is not None else None

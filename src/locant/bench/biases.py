@@ -1,7 +1,7 @@
 """Attention with a bias from positions against plain fused attention: forward and backward, one row, 8 heads of 64, by length.
 
 Every cell is measured in a process of its own, with the plain attention beside it, turn by turn. "written down" is the bias as
-(H,Q,K) numbers, as most libraries give it to attention.
+(H,Q,K) numbers and given to torch's attention, as most libraries do; making it is part of every pass, on all lines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import median
 import torch
 
 from locant.attention import attend
-from locant.bench.alone import added_megabytes, alone
+from locant.bench.alone import Unmeasured, added_megabytes, alone
 from locant.bench.asked import Asked
 from locant.bench.ratio import Ratio, Work, summed_up, timed, turns
 from locant.bench.table import Cell, Cost, Table, megabytes
@@ -30,6 +30,7 @@ class Line:
     most: int
     causal: bool = True
     irregular: bool = False
+    batch: int = 1  # rows; of more than one, each is padded to another length
     path: str = "auto"
 
 
@@ -41,23 +42,24 @@ class Measured:
     length: int
     ratio: Ratio
     seconds: float
-    megabytes: float
+    megabytes: float | None
 
 
 PLAIN = Line("plain, causal", "none", 16384)
 LINES = [
     PLAIN,
     Line("t5, causal", "t5", 16384),
-    Line("t5, causal, written down", "t5", 4096, path="blocked"),
+    Line("t5, causal, written down", "t5", 4096, path="fused"),
     Line("relative, causal", "relative", 8192),
     Line("alibi, causal", "alibi", 16384),
     Line("alibi, causal, written down", "alibi", 2048, path="fused"),
+    Line("t5, causal, 4 padded rows", "t5", 4096, batch=4),
     Line("t5, both sides", "t5", 4096, causal=False),
     Line("relative, both sides", "relative", 4096, causal=False),
     Line("alibi, causal, real time stamps", "alibi", 4096, irregular=True),
     Line("alibi, both sides, real time stamps", "alibi", 4096, causal=False, irregular=True),
 ]
-LENGTHS, QUICK = (512, 1024, 2048, 4096, 8192, 16384), (128, 256)
+LENGTHS, QUICK = (512, 1024, 2048, 4096, 8192, 16384), (256, 1024)
 
 
 def tables(asked: Asked) -> list[Table]:
@@ -71,7 +73,10 @@ def measure(asked: Asked) -> list[Measured]:
         for length in QUICK if asked.quick else LENGTHS:
             if length <= line.most:
                 asked.tell(f"{line.name} at {length:,}")
-                found.append(alone(_measure, asked.threads, line, length, asked.seconds))
+                try:
+                    found.append(alone(_measure, asked.threads, line, length, asked.seconds))
+                except Unmeasured as problem:
+                    asked.tell(f"{line.name} at {length:,}: {problem}")
     return found
 
 
@@ -86,7 +91,9 @@ def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
         return megabytes(one.megabytes) if line is PLAIN else Cost(one.ratio, one.megabytes)
 
     rows: list[tuple[str, list[Cell]]] = [(line.name, [cell(line, length) for length in lengths]) for line in LINES]
-    title = f"Attention with a bias, forward + backward, × plain fused attention: one row, {HEADS} heads of {WIDTH}"
+    title = (
+        f"Attention with a bias, forward + backward, × plain fused attention without a mask: {HEADS} heads of {WIDTH}"
+    )
     drawn = [line.name for line in LINES if line.most == LENGTHS[-1] or line.path != "auto"]
     series = {name: [(one.length, one.seconds, one.megabytes) for one in found if one.line == name] for name in drawn}
     heads, note = [f"{length:,}" for length in lengths], "MB is what one pass adds at its peak."
@@ -94,21 +101,27 @@ def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
 
 
 def _measure(line: Line, length: int, seconds: float) -> Measured:
-    ours, plain = _work(line, length), _work(Line("", "none", length, causal=line.causal), length)
+    plain = Line("", "none", length, causal=line.causal, batch=line.batch)
+    ours, theirs = _work(line, length), _work(plain, length)
     _work(line, 64)()  # what torch loads once is not counted
     added = added_megabytes(ours)
-    found = turns({"ours": ours, "plain": plain}, "plain", seconds=seconds, warm=1)["ours"]
+    found = turns({"ours": ours, "plain": theirs}, "plain", seconds=seconds, warm=1)["ours"]
     return Measured(line.name, length, summed_up(found), median(timed(ours) for _ in range(3)), added)
 
 
 def _work(line: Line, length: int) -> Work:
     encoding = make(line.encoding, dim=HEADS * WIDTH, heads=HEADS, length=length)
-    q, k, v = (torch.randn(1, HEADS, length, WIDTH, requires_grad=True) for _ in range(3))
-    grad, leaves = torch.randn(1, HEADS, length, WIDTH), [q, k, v, *encoding.parameters()]
+    size = (line.batch, HEADS, length, WIDTH)
+    q, k, v = (torch.randn(size, requires_grad=True) for _ in range(3))
+    grad, leaves = torch.randn(size), [q, k, v, *encoding.parameters()]
     pos = torch.rand(length).cumsum(0) if line.irregular else torch.arange(length)
 
+    lengths = length - torch.arange(line.batch) * length // 8
+    mask = (torch.arange(length) < lengths[:, None])[:, None, None, :] if line.batch > 1 else None
+    mask = None if line.encoding == "none" else mask
+
     def run() -> None:
-        out = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=line.causal, path=line.path)
+        out = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=line.causal, mask=mask, path=line.path)
         torch.autograd.grad(out, leaves, grad)
 
     return run

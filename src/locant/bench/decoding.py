@@ -1,4 +1,7 @@
-"""One new token against a cache of keys, with each encoding that can keep its keys, against plain attention."""
+"""`Attention.step`: one new token over a cache of keys, with each encoding that can keep its keys, against none.
+
+Both sides project the token and copy the cache to add the new key and value to it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def tables(asked: Asked) -> list[Table]:
     return [Table("decoding", title, ["× none", "adds"], rows)]
 
 
-def _measure(keys: int, seconds: float) -> list[tuple[str, Ratio, float]]:
+def _measure(keys: int, seconds: float) -> list[tuple[str, Ratio, float | None]]:
     names = ["none", *(name for name in claiming("cacheable_keys") if name != "none")]
     work = {name: _work(name, keys) for name in names}
     found = ratios(work, "none", seconds=seconds)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 MOST_SPREAD = 0.25  # a ratio that varies more says nothing
@@ -15,26 +17,29 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two times, and half the interquartile range of its turns as a share of it."""
+    """A ratio of two times, and half the interquartile range of its turns as a share of it (nan: too few turns)."""
 
     value: float
     spread: float
 
     @property
     def means_something(self) -> bool:
-        return self.spread <= MOST_SPREAD
+        return not self.spread > MOST_SPREAD
 
     def __str__(self) -> str:
         """
-        >>> str(Ratio(1.287, 0.04)), str(Ratio(1.287, 0.4))
-        ('1.29 ± 4 %', 'too noisy (± 40 %)')
+        >>> str(Ratio(1.287, 0.04)), str(Ratio(1.287, 0.4)), str(Ratio(1.287, math.nan))
+        ('1.29 ± 4 %', 'too noisy (± 40 %)', '1.29 (few turns)')
         """
+        if math.isnan(self.spread):
+            return f"{self.value:.2f} (few turns)"
         spread = f"± {100 * self.spread:.0f} %"
         return f"{self.value:.2f} {spread}" if self.means_something else f"too noisy ({spread})"
 
     def plain(self) -> dict[str, Any]:
         """For JSON: no ratio at all where it would mislead."""
-        return {"ratio": round(self.value, 4) if self.means_something else None, "spread": round(self.spread, 4)}
+        spread = None if math.isnan(self.spread) else round(self.spread, 4)
+        return {"ratio": round(self.value, 4) if self.means_something else None, "spread": spread}
 
 
 def ratios(work: Mapping[str, Work], base: str, *, seconds: float = 8.0, warm: int = 2) -> dict[str, Ratio]:
@@ -66,5 +71,7 @@ def summed_up(values: list[float]) -> Ratio:
     >>> summed_up([1.0, 3.0, 2.0, 2.0, 2.5])
     Ratio(value=2.0, spread=0.125)
     """
+    if len(values) < 3:
+        return Ratio(median(values), math.nan)
     low, middle, high = (sorted(values)[len(values) * part // 4] for part in (1, 2, 3))
     return Ratio(middle, (high - low) / 2 / middle)

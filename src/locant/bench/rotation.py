@@ -1,6 +1,7 @@
 """Rotating q and k: ours and the peers', as multiples of a memcpy of the same bytes.
 
-Tables that depend on positions alone are made beforehand on all sides, as a model does once a forward pass.
+Tables that depend on positions alone are made beforehand, as a model does once a forward pass; the interfaces of
+x-transformers and rotary-embedding-torch take angles, so these two compute cosines and sines at every call.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def tables(asked: Asked) -> list[Table]:
     return found
 
 
-def _measure(length: int, seconds: float) -> list[tuple[str, Ratio, Ratio, float]]:
+def _measure(length: int, seconds: float) -> list[tuple[str, Ratio, Ratio, float | None]]:
     q, k, grad = torch.randn(3, BATCH, HEADS, length, WIDTH).unbind()
     to_q, to_k = torch.empty_like(q), torch.empty_like(k)
     q_leaf, k_leaf = q.clone().requires_grad_(), k.clone().requires_grad_()

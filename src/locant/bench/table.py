@@ -13,16 +13,35 @@ class Cost:
     """A ratio of times, and the megabytes that the work adds at its peak."""
 
     ratio: Ratio
-    megabytes: float
+    megabytes: float | None
 
     def __str__(self) -> str:
         return f"{self.ratio}, {megabytes(self.megabytes)}"
 
     def plain(self) -> dict[str, Any]:
-        return self.ratio.plain() | {"megabytes": round(self.megabytes, 1)}
+        return self.ratio.plain() | {"megabytes": None if self.megabytes is None else round(self.megabytes, 1)}
 
 
-Cell = Ratio | Cost | str
+@dataclass(frozen=True)
+class Amount:
+    """A number with its unit; None where it could not be measured."""
+
+    value: float | None
+    unit: str
+    places: int = 0
+
+    def __str__(self) -> str:
+        """
+        >>> str(Amount(1281.6, "MB")), str(Amount(None, "MB")), str(Amount(0.845, "GFLOP", 2))
+        ('1,282 MB', '–', '0.84 GFLOP')
+        """
+        return "–" if self.value is None else f"{self.value:,.{self.places}f} {self.unit}"
+
+    def plain(self) -> dict[str, Any]:
+        return {"value": None if self.value is None else round(self.value, 4), "unit": self.unit}
+
+
+Cell = Ratio | Cost | Amount | str
 
 
 @dataclass(frozen=True)
@@ -34,7 +53,9 @@ class Table:
     heads: list[str]
     rows: list[tuple[str, list[Cell]]]
     note: str = ""
-    series: dict[str, list[tuple[int, float, float]]] = field(default_factory=dict)  # length, seconds, MB: by line
+    series: dict[str, list[tuple[int, float, float | None]]] = field(
+        default_factory=dict
+    )  # length, seconds, MB: by line
 
     def told(self) -> list[list[str]]:
         """All cells as text, the name of the row first."""
@@ -49,9 +70,9 @@ class Table:
         return {"table": self.name, "title": self.title, "rows": rows, "note": self.note, "series": self.series}
 
 
-def megabytes(value: float) -> str:
+def megabytes(value: float | None) -> Amount:
     """
-    >>> megabytes(281.6), megabytes(-0.2)
+    >>> str(megabytes(281.6)), str(megabytes(-0.2))
     ('282 MB', '0 MB')
     """
-    return f"{max(0, round(value)):,} MB"
+    return Amount(None if value is None else max(0.0, value), "MB")

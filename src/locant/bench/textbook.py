@@ -1,4 +1,4 @@
-"""The loop that tutorials have: a DataLoader, attention written out, torch's own choice of threads, one model after the other."""
+"""The loop that tutorials have: a DataLoader, attention written out, torch's dropout, one model after the other."""
 
 from __future__ import annotations
 
@@ -79,9 +79,8 @@ def train(study: Study, seed: int) -> None:
     model = Model(study.model, task)
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.rate, weight_decay=settings.weight_decay)
     batches = [task.batch(settings.batch, seed, step) for step in range(settings.validate_every)]
-    whole = [batch for batch in batches if len(batch.inputs) == settings.batch]
-    real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in whole])
-    rows = TensorDataset(torch.cat([b.inputs for b in whole]), torch.cat([b.target for b in whole]), real)
+    real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in batches])
+    rows = TensorDataset(torch.cat([b.inputs for b in batches]), torch.cat([b.target for b in batches]), real)
     loader, held = DataLoader(rows, batch_size=settings.batch, shuffle=True), {}
 
     def predict(inputs: Tensor, real: Tensor | None, places: Tensor | None = None, /) -> Tensor:

@@ -23,13 +23,15 @@ from locant.bench.asked import Asked
 from locant.cli.tables import print_table
 from locant.errors import one_of
 
+WORDY = 40  # characters; a ratio with its spread and megabytes is no sentence
+
 if TYPE_CHECKING:
     from locant.bench.table import Table
 
 
 def bench(
     parts: Annotated[list[str] | None, typer.Argument(help=f"Some of {', '.join(PARTS)}; all by default.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of every measurement; one a core by default.")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads, and workers of the sweep; one a core by default.")] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="Short lengths, to see that it works; not to be quoted.")
     ] = False,
@@ -61,17 +63,18 @@ def bench(
         _check_picture(picture, chosen)
     used = threads or _cores()
     about = {"date": str(date.today()), "torch": version("torch"), "CPU": _processor(), "threads": used}
-    found = []
-    with _progress() as tell:
-        for part in chosen:
-            found += import_module(f"locant.bench.{part}").tables(Asked(used, quick, tell))
+    found: list[Table] = []
+    if not as_json:
+        print(", ".join(f"{key} {value}" for key, value in about.items()) + (", quick: not to be quoted" * quick))
+    for part in chosen:
+        with _progress() as tell:
+            some = import_module(f"locant.bench.{part}").tables(Asked(used, quick, tell))
+        found += some
+        for table in some if not as_json else ():  # at once: what comes later may fail
+            _show(table, as_markdown)
     if as_json:
         tables = [table.plain() for table in found]
         print(json.dumps({"about": about, "quick": quick, "tables": tables}, indent=2, ensure_ascii=False))
-    else:
-        print(", ".join(f"{key} {value}" for key, value in about.items()) + (", quick: not to be quoted" * quick))
-        for table in found:
-            _show(table, as_markdown)
     if picture is not None:  # last, so that nothing measured is lost when it cannot be written
         _draw(next(table for table in found if table.name == "biases"), picture)
 
@@ -79,13 +82,14 @@ def bench(
 def _show(table: Table, as_markdown: bool) -> None:
     heads, rows = ["", *table.heads], table.told()
     if as_markdown:
-        lines = [heads, ["---"] * len(heads), *rows]
-        print(f"\n### {table.title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines))
-        print(f"\n{table.note}" if table.note else "", end="\n" if table.note else "")
+        from locant.report.study import markdown_table
+
+        print("\n".join([f"\n### {table.title}\n", *markdown_table(heads, rows)]))
+        print(f"\n{table.note}" if table.note else "")
         return
     console = Console()
     console.print(f"\n[bold]{escape(table.title)}[/bold]", highlight=False)
-    print_table(console, heads, rows)
+    print_table(console, heads, rows, words=WORDY)
     if table.note:
         console.print(table.note, style="dim", highlight=False)
 
@@ -107,7 +111,11 @@ def _draw(table: Table, path: Path) -> None:
     from locant.plots import growth
     from locant.plots.saving import save
 
-    save(growth.draw(table.series), path, title="Time and memory of attention by length")
+    save(
+        growth.draw(table.series, title="attention by length, forward + backward"),
+        path,
+        title="Time and memory of attention by length",
+    )
     print(f"wrote {path}", file=sys.stderr)
 
 

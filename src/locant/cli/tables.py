@@ -11,9 +11,9 @@ WORDS = 20  # a cell of so many characters is text, not a number
 GAP = 3  # characters between columns
 
 
-def print_table(console: Console, heads: list[str], rows: list[list[str]]) -> None:
+def print_table(console: Console, heads: list[str], rows: list[list[str]], *, words: int = WORDS) -> None:
     """A table, in several parts when its numbers would not fit beside each other; columns of words may be folded."""
-    wordy = [any(len(row[place]) >= WORDS for row in rows) for place in range(1, len(heads))]
+    wordy = [any(len(row[place]) >= words for row in rows) for place in range(1, len(heads))]
     parts = [range(1, len(heads))] if any(wordy) else fitting(console.width, heads, rows)
     for part in parts:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

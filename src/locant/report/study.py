@@ -129,13 +129,13 @@ def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> s
     """Heading, verdict, table, pictures (caption, path) and how to reproduce, as Markdown."""
     metric = record.facts["metric"]
     lines = [f"# {record.study['title']}", "", *heading(record)[1:], "", f"**{conclusion(record)}**", ""]
-    lines += _markdown_table(heads(record), [cells(row, metric) for row in table(record)])
+    lines += markdown_table(heads(record), [cells(row, metric) for row in table(record)])
     lines += ["", f"Ties: {note(record)}.", ""]
     lines += [f"- {row.name} failed: {why}" for row in record.rows for why in row.failures]
     for part in sections(record):
         lines += ["", f"## {part.title}", "", *[f"- {line}" for line in part.lines]]
         if part.table:
-            lines += [*_markdown_table(*part.table)]
+            lines += [*markdown_table(*part.table)]
         if part.code:
             lines += ["", "```python", *part.code, "```"]
     for caption, path in pictures:
@@ -190,7 +190,7 @@ def _words(words: dict[str, str]) -> list[str]:
     return [f"{head}: {words[key]}" for key, head in heads.items() if words.get(key)]
 
 
-def _markdown_table(heads: list[str], rows: list[list[str]]) -> list[str]:
+def markdown_table(heads: list[str], rows: list[list[str]]) -> list[str]:
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -11,12 +10,23 @@ from pathlib import Path
 SELF = Path("/proc/self")
 
 
-def forget_peak() -> None:
-    """Give free memory back and start counting anew; where a system cannot, the process's peak stays what is told."""
+def forget_peak() -> bool:
+    """Give free memory back and start counting anew; False where a system cannot, and the process's peak stays what is told."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
     with suppress(OSError):
         (SELF / "clear_refs").write_text("5")
+        return True
+    return False
+
+
+def megabytes_now() -> float | None:
+    """What this process holds, where the system tells it."""
+    with suppress(OSError):
+        for line in (SELF / "status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+    return None
 
 
 def peak_megabytes() -> float:
@@ -25,5 +35,9 @@ def peak_megabytes() -> float:
         for line in (SELF / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1024
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
