@@ -10,7 +10,7 @@ from common import build, qkv
 from locant import tiled as kernels
 from locant.attention import attend, choose, explicit
 from locant.encodings.base import Encoding, difference
-from locant.placing import LONG, place, written
+from locant.placing import LONG, LONG_WRITTEN, place, written
 from locant.shapes import Shape
 from locant.tiles import ByDistance, ByPositions, make_tiles
 
@@ -143,7 +143,7 @@ def test_padding_past_every_block_is_equal_too(causal):
 
 
 def test_a_long_bias_under_a_mask_is_taken_by_rows_and_blind_queries_give_nothing():
-    pos, q = long_places()
+    pos, q = long_places(LONG_WRITTEN)
     nothing = torch.zeros(1, 1, 1, len(pos), dtype=torch.bool)
     placed = place(build("t5"), pos, pos, like=q, causal=True, mask=nothing)
     assert choose(placed, q, q).path == "tiled"
@@ -153,7 +153,7 @@ def test_a_long_bias_under_a_mask_is_taken_by_rows_and_blind_queries_give_nothin
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_values_of_another_width_and_empty_tensors_are_served_by_another_path(masked):
-    length = int(LONG**0.5)
+    length = int(LONG_WRITTEN**0.5)
     pos, mask = torch.arange(length), torch.ones(1, 1, 1, length, dtype=torch.bool) if masked else None
     q, k, v = qkv(batch=1, queries=length)
     out = attend(q, k, v[..., :5], encoding=build("t5"), q_pos=pos, k_pos=pos, mask=mask)
@@ -166,7 +166,7 @@ def test_values_of_another_width_and_empty_tensors_are_served_by_another_path(ma
 
 
 def test_a_padded_batch_is_taken_many_rows_at_a_time():
-    length, batch = int(LONG**0.5), 64
+    length, batch = int(LONG_WRITTEN**0.5), 64
     pos, q = torch.arange(length), torch.zeros(batch, 4, length, 8)
     mask = torch.ones(batch, 1, 1, length, dtype=torch.bool)
     tiles = place(build("t5"), pos, pos, like=q, mask=mask).tiles
@@ -189,8 +189,8 @@ def test_a_bias_by_distance_is_one_line():
     )
 
 
-def long_places():
-    length = int(LONG**0.5)
+def long_places(least=LONG):
+    length = int(least**0.5)
     pos = locant.positions.consecutive(length)
     return pos, torch.zeros(1, 4, length, 8, requires_grad=True)
 
@@ -201,6 +201,10 @@ def test_a_long_bias_is_taken_by_rows():
     assert choose(place(build("t5"), pos[:-1], pos[:-1], like=q), q, q).path == "blocked"
     assert choose(place(build("t5"), pos, pos, like=q), q, q, torch.nn.Dropout(0.1)).path == "explicit"
     assert choose(place(build("rotary"), pos, pos, like=q), q, q).path == "fused"
+    mask = torch.ones(len(pos), dtype=torch.bool)
+    assert choose(place(build("t5"), pos, pos, like=q, mask=mask), q, q).path == "blocked"  # not yet worth it
+    assert locant.plan(build("t5"), len(pos)).path == "tiled"
+    assert locant.plan(build("t5"), len(pos), mask=mask).path == "blocked"
 
 
 def test_a_torch_without_the_kernels_is_served_by_the_next_path(monkeypatch):

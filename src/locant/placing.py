@@ -13,7 +13,8 @@ from locant.masked import Masked, blind, blind_by_first, hidden
 from locant.tiled import available
 from locant.tiles import Rows, Tiles, checked_bias, has_tiles, make_tiles
 
-LONG = 1024 * 1024  # a bias of so many numbers a head is no longer written down whole
+LONG = 512 * 512  # a bias by distance of so many numbers a head is shown to the kernel, not written down
+LONG_WRITTEN = 1024 * 1024  # any other is written a few rows at a time, from so many on
 
 
 class Placed(NamedTuple):
@@ -49,9 +50,10 @@ def place(
     tables = encoding.tables(q_pos, turned, like.dtype) if overrides(encoding, "tables") else None
     axis = -1 if encoding.axes == 1 else -2
     sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
-    if path == "tiled" or (path == "auto" and sizes[-2] * sizes[-1] >= LONG):
+    numbers = sizes[-2] * sizes[-1]
+    if path == "tiled" or (path == "auto" and numbers >= LONG):
         tiles, unseeing = _tiles(encoding, q_pos, k_pos, like, causal, mask, sizes)
-        if tiles is not None:
+        if tiles is not None and (path == "tiled" or pays(tiles, numbers)):
             return Placed(encoding, q_pos, k_pos, tables, None, unseeing, causal, tiles)
     see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
     may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
@@ -64,6 +66,11 @@ def place(
     if see is not None:
         add = hidden(see, like.dtype) if add is None else add.masked_fill(~see, float("-inf"))
     return Placed(encoding, q_pos, k_pos, tables, add, unseeing, plain_causal)
+
+
+def pays(tiles: Tiles, numbers: int) -> bool:
+    """Whether a bias of so many numbers a head is better taken by rows."""
+    return numbers >= (LONG_WRITTEN if tiles.matrices else LONG)
 
 
 def _tiles(

@@ -9,7 +9,7 @@ from locant import positions
 from locant.attention import Choice, choose, rotate
 from locant.encodings.base import Encoding
 from locant.errors import share, whole_number
-from locant.placing import LONG, need_encoding, place
+from locant.placing import need_encoding, pays, place
 
 FEW = 4  # tokens that stand for all
 
@@ -44,8 +44,9 @@ def plan(
     if encoding.axes > 1:
         pos = pos[:, None].expand(-1, encoding.axes)
     see = None if mask is None else torch.ones(few, few, dtype=torch.bool, device=device)
-    path = "tiled" if length * length >= LONG else "auto"
-    placed = place(encoding, pos, pos, like=q, causal=causal, mask=see, path=path)
+    placed = place(encoding, pos, pos, like=q, causal=causal, mask=see, path="tiled")
+    if placed.tiles is not None and not pays(placed.tiles, length * length):
+        placed = place(encoding, pos, pos, like=q, causal=causal, mask=see)
     drop = nn.Dropout(share("plan", "dropout", dropout)) if dropout else None
     return choose(placed, *rotate(placed, q, k), drop)
 
