@@ -80,6 +80,7 @@ def test_how_soon_a_row_learnt_comes_from_its_history(tmp_path):
         (0.5, 0.5, "at most 1% of the largest gain over none (.50) is not positional"),
         (0.5, 0.7, "not small against the largest gain over none (.50); what share of it is positional is open"),
         (0.8, 0.8, "something leaks"),
+        (0.5026, 0.5, "chance does it once in 40 controls"),
     ],
 )
 def test_controls_are_told_in_sentences(tmp_path, none, scrambled, said):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from locant.results.record import StudyRecord
 from locant.statistics.paired import compare, interval
 from locant.statistics.verdict import FEWEST, short
 
+SURE = 0.999  # the interval that must lie above a ceiling before anything is said to leak
+ODDS = 40  # one control in so many has a 95 % interval above what it truly is
 SMALL = 0.2  # a share of the largest gain below which a control counts as level with none
 
 
@@ -15,9 +19,8 @@ def told(record: StudyRecord) -> list[str]:
     sentences = []
     for name in record.controls:
         if name in scores and len(scores[name]) > 1:
-            low, high = interval(scores[name])
             if name != "no attention" and "without positions" in facts["ceilings"]:
-                sentences.append(_against_ceiling(name, low, high, facts["ceilings"]["without positions"]))
+                sentences.append(_against_ceiling(name, scores[name], facts["ceilings"]["without positions"]))
     if "none" in scores and "scrambled" in scores and len(scores["none"]) > 1:
         sentences.append(_scrambled(record))
     return sentences
@@ -47,8 +50,16 @@ def _scrambled(record: StudyRecord) -> str:
     )
 
 
-def _against_ceiling(name: str, low: float, high: float, ceiling: float) -> str:
-    where = f"{short(low)} to {short(high)}"
+def _against_ceiling(name: str, scores: np.ndarray, ceiling: float) -> str:
+    """An alarm must be rarer than the one in forty of a 95 % interval: every study has controls, and people read many."""
+    low, high = interval(scores)
     if low <= ceiling:
+        where = f"{short(low)} to {short(high)}"
         return f"{name} lies at {where}; without positions {short(ceiling)} is the most that is possible."
-    return f"{name} lies at {where}, above the ceiling of {short(ceiling)}: something leaks. Do not trust this table."
+    where = f"{name} lies at {low:.3f} to {high:.3f}"
+    if interval(scores, SURE)[0] <= ceiling:
+        return (
+            f"{where}, above the ceiling of {ceiling:.3f} by so little that chance does it once in {ODDS:.0f} controls (its {SURE:.1%} "
+            "interval reaches the ceiling); more seeds would tell."
+        )
+    return f"{where}, above the ceiling of {ceiling:.3f}: something leaks. Do not trust this table."
