@@ -18,9 +18,9 @@ def told(record: StudyRecord) -> list[str]:
     scores, facts = record.complete, record.facts
     sentences = []
     for name in record.controls:
-        if name in scores and len(scores[name]) > 1:
-            if name != "no attention" and "without positions" in facts["ceilings"]:
-                sentences.append(_against_ceiling(name, scores[name], facts["ceilings"]["without positions"]))
+        known = name in scores and len(scores[name]) > 1 and name != "no attention"
+        if known and "without positions" in facts["ceilings"]:
+            sentences.append(_against_ceiling(name, scores[name], facts["ceilings"]["without positions"]))
     if "none" in scores and "scrambled" in scores and len(scores["none"]) > 1:
         sentences.append(_scrambled(record))
     return sentences
@@ -58,8 +58,7 @@ def _against_ceiling(name: str, scores: np.ndarray, ceiling: float) -> str:
         return f"{name} lies at {where}; without positions {short(ceiling)} is the most that is possible."
     where = f"{name} lies at {low:.3f} to {high:.3f}"
     if interval(scores, SURE)[0] <= ceiling:
-        return (
-            f"{where}, above the ceiling of {ceiling:.3f} by so little that chance does it once in {ODDS:.0f} controls (its {SURE:.1%} "
-            "interval reaches the ceiling); more seeds would tell."
-        )
+        by_chance = f"by so little that chance does it once in {ODDS} controls"
+        said = f"{where}, above the ceiling of {ceiling:.3f} {by_chance}"
+        return f"{said} (its {SURE:.1%} interval reaches the ceiling); more seeds would tell."
     return f"{where}, above the ceiling of {ceiling:.3f}: something leaks. Do not trust this table."
