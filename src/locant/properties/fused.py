@@ -6,6 +6,7 @@ import torch
 
 from locant.attention import PATHS, attend
 from locant.encodings.base import needs_scores
+from locant.placing import place
 from locant.subject import Measured, Subject, relative, show
 
 SENTENCE = "The fused path gives what the explicit one gives, forward and backward."
@@ -24,12 +25,13 @@ def measure(subject: Subject) -> Measured:
     errors = {}
     for causal in (False, True):
         kept = {}
-        for path in PATHS:
+        by_rows = place(encoding, pos, pos, like=tensors[0], causal=causal, path="tiled").tiles is not None
+        for path in (path for path in PATHS if path != "tiled" or by_rows):
             with torch.enable_grad():
                 out = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, path=path)
                 grads = torch.autograd.grad(out.square().sum(), leaves, allow_unused=True)
             kept[path] = [out, *(g for g in grads if g is not None)]
-        for path in PATHS[1:]:
+        for path in (path for path in kept if path != "explicit"):
             pairs = zip(kept[path], kept["explicit"], strict=True)
             errors[f"{path}, {'causal' if causal else 'open'}"] = max(
                 relative(a.detach(), b.detach()) for a, b in pairs

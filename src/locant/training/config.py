@@ -20,6 +20,7 @@ SHARED = (
     "catalog",
     "claims",
     "dropout",
+    "masked",
     "model",
     "placing",
     "positions",
