@@ -17,4 +17,4 @@ class Asked:
     @property
     def seconds(self) -> float:
         """For about how long each comparison takes turns."""
-        return 0.3 if self.quick else 8.0
+        return 0.3 if self.quick else 5.0

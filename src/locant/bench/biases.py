@@ -14,7 +14,7 @@ import torch
 from locant.attention import attend
 from locant.bench.alone import Unmeasured, added_megabytes, alone
 from locant.bench.asked import Asked
-from locant.bench.ratio import Ratio, Work, summed_up, timed, turns
+from locant.bench.ratio import Ratio, Work, over, turns
 from locant.bench.table import Cell, Cost, Table, megabytes
 from locant.catalog import make
 
@@ -88,7 +88,7 @@ def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
         one = by.get((line.name, length))
         if one is None:
             return "–"
-        return megabytes(one.megabytes) if line is PLAIN else Cost(one.ratio, one.megabytes)
+        return megabytes(one.megabytes) if line == PLAIN else Cost(one.ratio, one.megabytes)
 
     rows: list[tuple[str, list[Cell]]] = [(line.name, [cell(line, length) for length in lengths]) for line in LINES]
     title = (
@@ -105,8 +105,9 @@ def _measure(line: Line, length: int, seconds: float) -> Measured:
     ours, theirs = _work(line, length), _work(plain, length)
     _work(line, 64)()  # what torch loads once is not counted
     added = added_megabytes(ours)
-    found = turns({"ours": ours, "plain": theirs}, "plain", seconds=seconds, warm=1)["ours"]
-    return Measured(line.name, length, summed_up(found), median(timed(ours) for _ in range(3)), added)
+    found = turns({"ours": ours} if line == PLAIN else {"ours": ours, "plain": theirs}, seconds=seconds, warm=1)
+    ratio = over(found["ours"], found.get("plain", found["ours"]))
+    return Measured(line.name, length, ratio, median(found["ours"]), added)
 
 
 def _work(line: Line, length: int) -> Work:

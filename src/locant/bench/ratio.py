@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 MOST_SPREAD = 0.25  # a ratio that varies more says nothing
-LEAST, MOST = 5, 61  # turns
+LEAST, MOST = 3, 61  # turns
 
 Work = Callable[[], object]
 
@@ -42,22 +42,24 @@ class Ratio:
         return {"ratio": round(self.value, 4) if self.means_something else None, "spread": spread}
 
 
-def ratios(work: Mapping[str, Work], base: str, *, seconds: float = 8.0, warm: int = 2) -> dict[str, Ratio]:
+def ratios(work: Mapping[str, Work], base: str, *, seconds: float = 5.0, warm: int = 2) -> dict[str, Ratio]:
     """Each piece of work as a multiple of `base`, by turns, for about so many seconds."""
-    return {name: summed_up(of) for name, of in turns(work, base, seconds=seconds, warm=warm).items()}
+    found = turns(work, seconds=seconds, warm=warm)
+    return {name: over(times, found[base]) for name, times in found.items()}
 
 
-def turns(work: Mapping[str, Work], base: str, *, seconds: float, warm: int) -> dict[str, list[float]]:
-    """The ratio to `base` of each piece of work in every turn."""
+def turns(work: Mapping[str, Work], *, seconds: float, warm: int) -> dict[str, list[float]]:
+    """The seconds of each piece of work in every turn."""
     for _ in range(warm):
         once = {name: timed(one) for name, one in work.items()}
     rounds = max(LEAST, min(MOST, int(seconds / max(sum(once.values()), 1e-6))))
-    found: dict[str, list[float]] = {name: [] for name in work}
-    for _ in range(rounds):
-        once = {name: timed(one) for name, one in work.items()}
-        for name, took in once.items():
-            found[name].append(took / once[base])
-    return found
+    each = [{name: timed(one) for name, one in work.items()} for _ in range(rounds)]
+    return {name: [once[name] for once in each] for name in work}
+
+
+def over(times: list[float], base: list[float]) -> Ratio:
+    """Times as multiples of those of the same turn."""
+    return summed_up([one / other for one, other in zip(times, base, strict=True)])
 
 
 def timed(work: Work) -> float:

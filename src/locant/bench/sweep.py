@@ -108,7 +108,7 @@ def _well(done: Done) -> None:
 
 
 def _engine(asked: Asked) -> Table:
-    times, seeds = (1, 2) if asked.quick else (TURNS, 10)
+    times, seeds = (1, 2) if asked.quick else (TURNS, 50)
     runs = _runs(_study("study B", asked.quick), "learned", RUNS)
     pairs = [_through_workers(runs, 1) / _through_workers(runs, 2) for _ in range(times)]
     rows: list[tuple[str, list[Cell]]] = [("two workers, × as fast as one", [summed_up(pairs)])]
@@ -116,8 +116,8 @@ def _engine(asked: Asked) -> Table:
     study = read_study("order", changes={**changes, "training.steps": 60, "task_options.longer": []})
     known = facts(make_task(study.task, **study.task_options))
     todo = [study.run(row, seed) for row in study.rows() for seed in study.seed_list()]
-    over = [_stored(study, known, lambda some: local.compute(some, 1)) / alone(_plainly, 1, todo) for _ in range(times)]
-    rows.append((f"{len(todo)} short runs through engine and store, × in one process", [summed_up(over)]))
+    stored = _stored(study, known, lambda some: local.compute(some, 1)) / alone(_plainly, 1, todo)
+    rows.append((f"{len(todo)} short runs through engine and store, × in one process", [summed_up([stored])]))
     return Table("engine", "What several processes bring and cost", ["ratio"], rows)
 
 
