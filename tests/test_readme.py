@@ -19,6 +19,14 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def script(name):
+    """A script of docs, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_block_of_python_runs(monkeypatch):
     monkeypatch.chdir(ROOT)
     shared = {"mask": torch.tensor([[False, True, True]]), "times": [1.0, 2.0, 4.0]}
@@ -49,9 +57,7 @@ def test_every_encoding_has_its_formula_paper_and_worked_example_at_the_top():
 
 
 def test_the_front_table_and_the_reports_are_made_from_the_packed_records():
-    spec = importlib.util.spec_from_file_location("make_studies", ROOT / "docs" / "make_studies.py")
-    making = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(making)
+    making = script("make_studies")
     found = making.records(unpack(making.PACKED))
     assert found
     shown = TEXT.split(making.BEGIN)[1].split(making.END)[0]
@@ -63,3 +69,10 @@ def test_the_front_table_and_the_reports_are_made_from_the_packed_records():
         assert written == report(record, listed)
         assert all((ROOT / "docs" / "studies" / path).exists() for _, path in listed)
     assert making.PACKED.stat().st_size < 2_000_000
+
+
+def test_the_tables_of_speed_are_what_bench_printed():
+    making = script("make_speed")
+    told = making.MEASURED.read_text(encoding="utf-8")
+    assert making.renewed(TEXT, told) == TEXT
+    assert making.renewed(TEXT, told.replace(" MB", " GB")) != TEXT

@@ -28,9 +28,9 @@ def tables(asked: Asked) -> list[Table]:
     found = []
     for length in (128,) if asked.quick else (512, 2048):
         asked.tell(f"rotation at {length:,}")
-        found_at = alone(_measure, asked.threads, length, asked.seconds)
+        found_at = alone(_measure, 1, length, asked.seconds)
         rows: list[tuple[str, list[Cell]]] = [(name, [one, both, megabytes(mb)]) for name, one, both, mb in found_at]
-        title = f"Rotating q and k, ({BATCH}, {HEADS}, {length}, {WIDTH}), × memcpy of the same bytes"
+        title = f"Rotating q and k, ({BATCH}, {HEADS}, {length}, {WIDTH}), × memcpy of the same bytes, one thread"
         found.append(Table(f"rotation-{length}", title, ["forward", "forward + backward", "adds, forward"], rows))
     return found
 

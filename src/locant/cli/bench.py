@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 def bench(
     parts: Annotated[list[str] | None, typer.Argument(help=f"Some of {', '.join(PARTS)}; all by default.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads, and workers of the sweep; one a core by default.")] = 0,
+    threads: Annotated[
+        int, typer.Option(help="Threads of biases, decoding and step, workers of the sweep; one a core by default.")
+    ] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="Short lengths, to see that it works; not to be quoted.")
     ] = False,
@@ -44,7 +46,7 @@ def bench(
     """Measure: rotation, biases, decoding, a training step, the published studies' steps, the sweep.
 
     Everything is a ratio within one run, by turns with what it is compared with, medians with their spread; a ratio that
-    varies too much is not told. Leave the machine alone meanwhile. All of it takes about a quarter of an hour.
+    varies too much is not told. Leave the machine alone meanwhile. All of it takes about twenty minutes.
 
     Examples:
 
