@@ -18,7 +18,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"samplers", "timestamps"},
     {"positions"},
     {"encodings"},
-    {"tiles"},
+    {"reach", "tiles"},
     {"masked", "tiled"},
     {"blocked", "dropout", "placing"},
     {"attention"},

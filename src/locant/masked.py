@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from locant import positions
-from locant.tiles import Rows, Tiles
+from locant.tiles import Gradient, Rows, Tiles
 
 
 def hidden(see: Tensor, dtype: torch.dtype) -> Tensor:
@@ -66,8 +66,8 @@ class Masked:
         bias = self.bias.at(rows)
         return bias + hidden(see, bias.dtype)
 
-    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
-        return self.bias.gradients(rows, room)
+    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
+        return self.bias.gradient(rows, bias)
 
 
 def _rows(tensor: Tensor, rows: Rows) -> Tensor:

@@ -4,8 +4,8 @@
     backward   P = exp(scale·q·kᵀ + bias − ℓ),  dS = P∘(g·vᵀ − rowsum(g∘out))
                dq = scale·dS·k,  dk = scale·dSᵀ·q,  dv = Pᵀ·g,  and dS itself is the gradient of the bias
 
-The fused kernel knows no gradient for a bias, so the backward pass is done here when there is one to be learnt; a bias
-that is given goes through the kernel both ways. −ℓ and −rowsum ride along as one more column of the products.
+The fused kernel knows no gradient for a bias, and under a bias that falls steeply it is slow, so the backward pass is done
+here. −ℓ and −rowsum ride along as one more column of the products. Keys whose weights vanish are left out (`reach`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from locant.reach import Span, least, lengths, spans
 from locant.tiles import Rows, Tiles
 
-FORWARD, BACKWARD = 512, 64  # query rows at once; backward at least
+FORWARD, BACKWARD = 256, 64  # query rows at once; backward at least
 KEYS = 2048  # keys at once in the backward pass: what two products share stays in the cache
 WRITTEN = 1 << 22  # numbers of a bias that may be written down at once, however few queries there are
+WORTH = 0.75  # of the keys; a kernel call for each head when they need less than that
 KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
 
 def available() -> bool:
-    """Whether this torch has the kernels, which are not part of its public interface."""
-    return all(hasattr(torch.ops.aten, name) for name in (KERNEL, f"{KERNEL}_backward"))
+    """Whether this torch has the kernel, which is not part of its public interface."""
+    return hasattr(torch.ops.aten, KERNEL)
 
 
 def tiled(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, *, causal: bool, scale: float) -> Tensor:
@@ -56,10 +58,21 @@ class _Tiled(torch.autograd.Function):
     ) -> Tensor:
         out, logs = torch.empty_like(q), q.new_empty(q.shape[:-1])
         turned, at_once = q.flip(-2), _at_once(q, k.shape[-2], tiles, FORWARD)
+        norms, longest_k = q.norm(dim=-1) * abs(scale), lengths(k)
         for rows in _rows(q, k.shape[-2], causal, at_once):
-            some, log = getattr(torch.ops.aten, KERNEL)(*_seen(turned, k, v, rows), **_told(q, tiles, rows, scale))
-            out[..., rows.first : rows.last, :] = some.flip(-2)
-            logs[..., rows.first : rows.last] = log.flip(-1)
+            bias, these = tiles.at(rows).to(q.dtype), slice(rows.first, rows.last)
+            reached = spans(bias, norms[..., these].amax(-1), longest_k, None)
+            given = _turned_rows(turned, rows)
+            for heads, keys in _together(reached):
+                some, log = getattr(torch.ops.aten, KERNEL)(
+                    given[:, heads],
+                    k[:, heads, keys],
+                    v[:, heads, keys],
+                    attn_mask=bias.expand(*q.shape[:2], -1, -1)[:, heads, :, keys],
+                    scale=scale,
+                )
+                out[:, heads, these] = some.flip(-2)
+                logs[:, heads, these] = log.flip(-1)
         ctx.save_for_backward(q, k, v, out, logs)
         ctx.tiles, ctx.causal, ctx.scale = tiles, causal, scale
         return out
@@ -67,14 +80,8 @@ class _Tiled(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        learns = any(ctx.needs_input_grad[6:])
-        dq, dk, dv, learned = (_by_hand if learns else _by_kernel)(ctx, grads[0])
+        dq, dk, dv, learned = _backward(ctx, grads[0], learns=any(ctx.needs_input_grad[6:]))
         return dq, dk, dv, None, None, None, *learned
-
-
-def _seen(turned: Tensor, k: Tensor, v: Tensor, rows: Rows) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries in reverse order, and the keys and values that they may see."""
-    return _turned_rows(turned, rows), k[..., : rows.keys, :], v[..., : rows.keys, :]
 
 
 def _turned_rows(turned: Tensor, rows: Rows) -> Tensor:
@@ -82,31 +89,16 @@ def _turned_rows(turned: Tensor, rows: Rows) -> Tensor:
     return turned[..., queries - rows.last : queries - rows.first, :]
 
 
-def _told(q: Tensor, tiles: Tiles, rows: Rows, scale: float) -> dict[str, Any]:
-    bias = tiles.at(rows).to(q.dtype)
-    return {"attn_mask": bias.expand(q.shape[0], q.shape[1], -1, -1), "scale": scale}
+def _together(reached: list[list[Span]]) -> list[tuple[slice, slice]]:
+    """Heads that go to the kernel together, and the keys that they need: each head alone where that saves enough."""
+    spread = [(min(row.first for row in head), max(row.last for row in head)) for head in zip(*reached, strict=True)]
+    first, last = min(start for start, _ in spread), max(stop for _, stop in spread)
+    if sum(stop - start for start, stop in spread) > WORTH * len(spread) * (last - first):
+        return [(slice(None), slice(first, last))]
+    return [(slice(head, head + 1), slice(*keys)) for head, keys in enumerate(spread)]
 
 
-def _by_kernel(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[None]]:
-    """The gradients of q, k, v by the fused kernel; the bias is given."""
-    q, k, v, out, logs = ctx.saved_tensors
-    dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
-    turned = [tensor.flip(-2) for tensor in (g, q, out, logs[..., None])]
-    at_once = _at_once(q, k.shape[-2], ctx.tiles, FORWARD)
-    for rows in _rows(q, k.shape[-2], ctx.causal, at_once):
-        g_some, q_some, out_some, log_some = (_turned_rows(tensor, rows) for tensor in turned)
-        keys, values = k[..., : rows.keys, :], v[..., : rows.keys, :]
-        told = _told(q, ctx.tiles, rows, ctx.scale)
-        given = getattr(torch.ops.aten, f"{KERNEL}_backward")(
-            g_some, q_some, keys, values, out_some, log_some[..., 0], 0.0, False, **told
-        )
-        dq[..., rows.first : rows.last, :] = given[0].flip(-2)
-        dk[..., : rows.keys, :] += given[1]
-        dv[..., : rows.keys, :] += given[2]
-    return dq, dk, dv, [None] * len(ctx.tiles.learned)
-
-
-def _by_hand(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
+def _backward(ctx: Any, g: Tensor, *, learns: bool) -> tuple[Tensor, Tensor, Tensor, list[Tensor | None]]:
     """The gradients of q, k, v and of all that the bias has learnt."""
     q, k, v, out, logs = ctx.saved_tensors
     tiles: Tiles = ctx.tiles
@@ -115,41 +107,47 @@ def _by_hand(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]
     turned_q = torch.cat([q * ctx.scale, -logs[..., None]], -1).flip(-2).flatten(0, 1)  # (B·H, Q, d + 1)
     turned_g = torch.cat([g, -(g * out).sum(-1, keepdim=True)], -1).flip(-2).flatten(0, 1)
     wide_k, wide_v = (torch.cat([tensor, one], -1).flatten(0, 1) for tensor in (k, v))
+    norms, longest_k = q.norm(dim=-1) * abs(ctx.scale), lengths(k)
     dq, dk, dv = (tensor.new_zeros(batch * heads, *tensor.shape[2:]) for tensor in (q, k, v))
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned]
-    at_once, space = _at_once(q, k.shape[-2], tiles, _backward_rows(k.shape[-2])), None
+    at_once, nothing = _at_once(q, k.shape[-2], tiles, _backward_rows(k.shape[-2])), least(q.dtype)
+    scratch = q.new_empty(2, at_once * (min(KEYS, k.shape[-2]) + at_once))
     for rows in _rows(q, k.shape[-2], ctx.causal, at_once):
-        bias = tiles.at(rows).to(q.dtype)
-        count, shared = rows.last - rows.first, bias.shape[:2]  # batch rows and heads that have one bias add up
-        size = (*shared, count, rows.keys + count)
-        if space is None:  # once for all: blocks of growing sizes would leave holes in memory
-            space = q.new_empty(shared.numel() * at_once * (k.shape[-2] + at_once))
-        room = space[: math.prod(size)].view(size)
-        room[..., rows.keys :] = 0
-        biases, rooms = bias.flatten(0, 1), room.flatten(0, 1)[..., : rows.keys]
+        bias, these = tiles.at(rows).to(q.dtype), slice(rows.first, rows.last)
+        reached = spans(bias, norms[..., these].amax(-1), longest_k, logs[..., these].aminmax(dim=-1))
+        gathered = tiles.gradient(rows, bias) if learns else None
+        count = rows.last - rows.first
         views = (
             *(_turned_rows(tensor, rows).unbind() for tensor in (turned_q, turned_g)),
             *(tensor[:, : rows.keys].unbind() for tensor in (wide_k, wide_v, dk, dv)),
             dq[:, dq.shape[1] - rows.last : dq.shape[1] - rows.first].unbind(),
         )
-        for place, (q_some, g_some, k_some, v_some, dk_some, dv_some, dq_some) in enumerate(zip(*views, strict=True)):
+        for place, (q_, g_, k_, v_, dk_, dv_, dq_) in enumerate(zip(*views, strict=True)):
             row, head = divmod(place, heads)
-            which = row % shared[0] * shared[1] + head % shared[1]
-            owner = place == row % shared[0] * heads + head % shared[1]
-            for first in range(0, rows.keys, KEYS):
-                some = slice(first, first + KEYS)
-                weights = torch.addmm(biases[which, :, some], q_some, k_some[some].mT).exp_()
-                ds = rooms[which, :, some] if owner else torch.empty_like(weights)
-                torch.mm(g_some, v_some[some].mT, out=ds).mul_(weights)
-                dv_some[some].addmm_(weights.mT, g_some[:, :width])
-                dk_some[some].addmm_(ds.mT, q_some[:, :width])
-                dq_some.addmm_(ds, k_some[some, :width])
-                if not owner:
-                    rooms[which, :, some] += ds
-        for total, part in zip(learned, tiles.gradients(rows, room), strict=True):
-            total += part
+            bias_, span = bias[row % bias.shape[0], head % bias.shape[1]], reached[row][head]
+            for first in range(span.first, span.last, KEYS):
+                last = min(first + KEYS, span.last)
+                wide = last - first
+                weights = scratch[0, : count * wide].view(count, wide)
+                block = scratch[1, : count * (wide + count)].view(count, wide + count)
+                ds = block[:, :wide]
+                torch.addmm(bias_[:, first:last], q_, k_[first:last].mT, out=weights)
+                if span.fades(first, last):
+                    torch.threshold_(weights.clamp_min_(nothing - 1).exp_(), math.exp(nothing), 0.0)
+                else:
+                    weights.exp_()
+                torch.mm(g_, v_[first:last].mT, out=ds).mul_(weights)
+                dv_[first:last].addmm_(weights.mT, g_[:, :width])
+                dk_[first:last].addmm_(ds.mT, q_[:, :width])
+                dq_.addmm_(ds, k_[first:last, :width])
+                if gathered is not None:
+                    block[:, wide:] = 0
+                    gathered.add(row, head, first, block)
+        if gathered is not None:
+            for total, part in zip(learned, gathered.learned(), strict=True):
+                total += part
     dq, dk, dv = (tensor.unflatten(0, (batch, heads)) for tensor in (dq.flip(-2).mul_(ctx.scale), dk, dv))
-    return dq, dk, dv, learned
+    return dq, dk, dv, [*learned] if learns else [None] * len(learned)
 
 
 def _backward_rows(keys: int) -> int:

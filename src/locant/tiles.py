@@ -16,6 +16,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from locant import positions
 from locant.encodings.base import Encoding, needs_scores, overrides
@@ -27,6 +28,19 @@ class Rows(NamedTuple):
     first: int
     last: int
     keys: int
+
+
+class Gradient(Protocol):
+    """The gradient of a few rows, given in blocks of keys."""
+
+    def add(self, row: int, head: int, first: int, block: Tensor) -> None:
+        """From a batch row and head, the keys `first` and on.
+
+        block  (rows, some + rows), the last `rows` columns zero
+        """
+
+    def learned(self) -> list[Tensor]:
+        """What it gives to the tensors that the bias has learnt."""
 
 
 class Tiles(Protocol):
@@ -47,11 +61,8 @@ class Tiles(Protocol):
     def at(self, rows: Rows) -> Tensor:
         """The rows in reverse order: (1|B, 1|H, rows, keys)."""
 
-    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
-        """What the gradient of these rows gives to `learned`.
-
-        room  (1|B, 1|H, rows, keys + rows), the last `rows` columns zero
-        """
+    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
+        """Where the gradient of these rows, whose numbers are `bias`, is gathered."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +84,24 @@ class ByDistance:
         strides = (0, self.line.stride(1), 1, 1)
         return self.line.as_strided(size, strides, self.line.storage_offset() + self.queries - rows.last)
 
-    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
-        count, wide = rows.last - rows.first, room.shape[-1]
-        slanted = room.as_strided((*room.shape[:2], count, wide - 1), (*room.stride()[:2], wide - 1, 1))
-        out = torch.zeros_like(self.line)
-        start = self.queries - rows.last
-        found = slanted.sum((0, 2)).sum_to_size(self.line.shape[1], wide - 1)  # row r begins r places to the left
-        out[..., start : start + wide - 1] = found
-        return [out]
+    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
+        return _AlongDiagonals(torch.zeros_like(self.line), self.queries - rows.last)
+
+
+@dataclass(frozen=True)
+class _AlongDiagonals:
+    """Sums along diagonals: (1, 1|H, Q + K − 1), where the first of these rows begins at `start`."""
+
+    line: Tensor
+    start: int
+
+    def add(self, row: int, head: int, first: int, block: Tensor) -> None:
+        count, wide = block.shape[0], block.shape[1] - 1
+        slanted = block.as_strided((count, wide), (wide, 1))  # row r begins r places to the left
+        self.line[0, head % self.line.shape[1], self.start + first : self.start + first + wide] += slanted.sum(0)
+
+    def learned(self) -> list[Tensor]:
+        return [self.line]
 
 
 @dataclass(frozen=True)
@@ -115,17 +136,34 @@ class ByPositions:
         assert bias is not None  # or there would be no tiles
         if not self.causal:
             return bias
-        ahead = self.k_pos.shape[axis] - self.q_pos.shape[axis]
-        last = torch.arange(rows.last - 1, rows.first - 1, -1, device=bias.device) + ahead  # the last key of each query
-        unseen = torch.arange(rows.keys, device=bias.device) > last[:, None]
-        return bias.masked_fill(unseen, float("-inf"))
+        count = rows.last - rows.first
+        unseen = torch.full((count, count), float("-inf"), dtype=bias.dtype, device=bias.device).triu_(1).flip(0)
+        return bias + pad(
+            unseen, (rows.keys - count, 0)
+        )  # the last query sees the last key, the one before it one less
 
-    def gradients(self, rows: Rows, room: Tensor) -> list[Tensor]:
+    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
+        return _Written(self, rows, torch.zeros_like(bias, memory_format=torch.contiguous_format))
+
+
+@dataclass(frozen=True)
+class _Written:
+    """All numbers of a few rows, and what they give to an encoding's parameters."""
+
+    tiles: ByPositions
+    rows: Rows
+    numbers: Tensor  # (1|B, 1|H, rows, keys)
+
+    def add(self, row: int, head: int, first: int, block: Tensor) -> None:
+        some, (rows, heads) = block.shape[1] - block.shape[0], self.numbers.shape[:2]
+        self.numbers[row % rows, head % heads, :, first : first + some] += block[:, :some]
+
+    def learned(self) -> list[Tensor]:
         with torch.enable_grad():
-            bias = self.at(rows)
-        grad = room[..., : rows.keys].to(bias.dtype).sum_to_size(bias.shape)
-        given = torch.autograd.grad(bias, self.learned, grad, allow_unused=True)
-        pairs = zip(given, self.learned, strict=True)
+            bias = self.tiles.at(self.rows)
+        grad = self.numbers.to(bias.dtype).sum_to_size(bias.shape)
+        given = torch.autograd.grad(bias, self.tiles.learned, grad, allow_unused=True)
+        pairs = zip(given, self.tiles.learned, strict=True)
         return [torch.zeros_like(tensor) if one is None else one for one, tensor in pairs]
 
 

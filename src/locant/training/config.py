@@ -24,6 +24,7 @@ SHARED = (
     "model",
     "placing",
     "positions",
+    "reach",
     "samplers",
     "self_attention",
     "shapes",
