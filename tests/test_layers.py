@@ -19,7 +19,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"positions"},
     {"encodings"},
     {"reach", "tiles"},
-    {"masked", "tiled"},
+    {"flexed", "masked", "tiled"},
     {"blocked", "dropout", "placing"},
     {"attention"},
     {"planning", "self_attention"},

@@ -24,12 +24,14 @@ from locant.dropout import is_quick
 from locant.encodings.base import Encoding, needs_scores, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
+from locant.flexed import flexed
 from locant.masked import hidden
 from locant.placing import Placed, causal_mask, need_device, need_encoding, place, written
 from locant.shapes import Shape
 from locant.tiled import tiled
+from locant.tiles import ByDistance
 
-PATHS = ("explicit", "blocked", "tiled", "fused")
+PATHS = ("explicit", "blocked", "tiled", "flex", "fused")
 
 
 class Explained(NamedTuple):
@@ -60,7 +62,7 @@ def attend(
     causal        by order, not by the positions' values: the last query is aligned with the last key
     mask          boolean, True = may be seen, broadcastable to (B,H,Q,K); a query that sees nothing gives 0
     scale         of the scores, 1/√d by default
-    path          "auto", or "explicit", "blocked", "tiled", "fused" to force one
+    path          "auto", or "explicit", "blocked", "tiled", "flex", "fused" to force one
 
     The encoding's `embed` acts on a model's input and is not called here.
 
@@ -136,7 +138,7 @@ def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None)
     if on_cpu and positions.in_transform(q):
         return Choice("explicit", "the fused kernel of a CPU knows no transform such as vmap")
     if placed.tiles is not None and k.shape[-1] == width:
-        return Choice("tiled", f"its bias is {placed.tiles.told}, so memory grows with length")
+        return Choice("tiled" if on_cpu else "flex", f"its bias is {placed.tiles.told}, so memory grows with length")
     if on_cpu and k.shape[-1] > width and q.shape[-2] == 1:
         return Choice(
             "explicit", "the fused kernel would copy every value to make it as wide as the keys, for one query"
@@ -166,30 +168,36 @@ def attend_rotated(
     k, v = share_keys(q, k, v)
     if placed.tiles is not None and v.shape[-1] != q.shape[-1]:  # the kernel wants one width
         placed = written(placed)
-    if path != "auto" and (why_not := _cannot(path, placed, drop)):
-        said = f"path={path!r} cannot serve {type(placed.encoding).__name__} here: {why_not}."
+    if path != "auto" and (reason := why_not(path, placed, q, drop)):
+        said = f"path={path!r} cannot serve {type(placed.encoding).__name__} here: {reason}."
         raise ValueError(f"{said} Use 'auto' or 'explicit'; locant.plan says what 'auto' takes.")
     chosen = choose(placed, q, k, drop).path if path == "auto" else path
     if chosen == "explicit":
         return explain_rotated(q, k, v, placed, scale=scale, drop=drop).out
     if chosen == "tiled" and placed.tiles is not None:
         out = tiled(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
+    elif chosen == "flex" and isinstance(placed.tiles, ByDistance):
+        out = flexed(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
     else:
         out = _whole(q, k, v, written(placed), chosen, scale, drop)
     return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
 
 
-def _cannot(path: str, placed: Placed, drop: nn.Dropout | None) -> str:
-    """Why a path that is forced cannot serve, or nothing."""
+def why_not(path: str, placed: Placed, q: Tensor, drop: nn.Dropout | None = None) -> str:
+    """Why a path that is forced cannot serve rotated queries, or nothing."""
     if path != "explicit" and needs_scores(placed.encoding):
         return "it works on scores or weights"
-    if path in ("tiled", "blocked") and drop is not None:
+    if path in ("tiled", "flex", "blocked") and drop is not None:
         return "this path knows no dropout"
-    if path == "tiled" and placed.tiles is None:
+    if path == "tiled" and (placed.tiles is None or q.device.type != "cpu"):
         return (
             "it needs a bias from positions, some queries and keys, none of the queries before every key, values as wide as "
             "the queries, float32 or float64 on a CPU, no transform or trace around it, and torch's own kernel"
         )
+    if path == "flex" and not isinstance(placed.tiles, ByDistance):
+        return "it needs a bias by distance, evenly spaced positions and no mask"
+    if path == "flex" and q.device.type == "cpu" and torch.is_grad_enabled():
+        return "torch's flex_attention has no gradients on a CPU"
     return ""
 
 

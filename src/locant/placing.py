@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from locant import positions
+from locant import flexed, positions
 from locant.encodings.base import Encoding, overrides
 from locant.masked import Masked, blind, blind_by_first, hidden
 from locant.tiled import available
-from locant.tiles import Rows, Tiles, checked_bias, has_tiles, make_tiles
+from locant.tiles import ByDistance, Rows, Tiles, checked_bias, has_tiles, make_tiles
 
 LONG = 512 * 512  # a bias by distance of so many numbers a head is shown to the kernel, not written down
 LONG_WRITTEN = 1024 * 1024  # any other is written a few rows at a time, from so many on
@@ -51,9 +51,10 @@ def place(
     axis = -1 if encoding.axes == 1 else -2
     sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
     numbers = sizes[-2] * sizes[-1]
-    if path == "tiled" or (path == "auto" and numbers >= LONG):
+    by_rows = path in ("tiled", "flex")
+    if by_rows or (path == "auto" and numbers >= LONG):
         tiles, unseeing = _tiles(encoding, q_pos, k_pos, like, causal, mask, sizes)
-        if tiles is not None and (path == "tiled" or pays(tiles, numbers)):
+        if tiles is not None and (by_rows or pays(tiles, numbers)):
             return Placed(encoding, q_pos, k_pos, tables, None, unseeing, causal, tiles)
     see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
     may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
@@ -82,15 +83,19 @@ def _tiles(
     mask: Tensor | None,
     sizes: tuple[int, int, int, int],
 ) -> tuple[Tiles | None, Tensor | None]:
-    """The bias by rows, where that is possible, and the queries that see nothing: only on a CPU in float32 or float64."""
+    """The bias by rows, where a kernel takes it so, and the queries that see nothing."""
     if mask is not None:
         _check_mask(mask, sizes, like.device)
-    able = like.device.type == "cpu" and like.dtype in (torch.float32, torch.float64) and available()
+    on_cpu = like.device.type == "cpu"
+    able = like.dtype in (torch.float32, torch.float64) and available() if on_cpu else flexed.serves(like)
     seen = all(positions.visible(tensor) for tensor in (like, q_pos, k_pos, mask) if tensor is not None)
     some_see_nothing = causal and sizes[-2] > sizes[-1]  # queries that come before every key
     if not (able and seen and has_tiles(encoding)) or some_see_nothing or 0 in sizes:
         return None, None
-    tiles = make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=like.dtype)
+    dtype = torch.promote_types(like.dtype, torch.float32)
+    tiles = make_tiles(encoding, q_pos, k_pos, batch=sizes[0], causal=causal, dtype=dtype)
+    if not on_cpu:  # whose kernel knows one line of numbers, and no mask
+        return (tiles if mask is None and isinstance(tiles, ByDistance) else None), None
     if tiles is None or mask is None:
         return tiles, None
     mask = mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from locant.attention import PATHS, attend
+from locant.attention import PATHS, attend, why_not
 from locant.encodings.base import needs_scores
 from locant.placing import place
 from locant.subject import Measured, Subject, relative, show
@@ -25,8 +25,10 @@ def measure(subject: Subject) -> Measured:
     errors = {}
     for causal in (False, True):
         kept = {}
-        by_rows = place(encoding, pos, pos, like=tensors[0], causal=causal, path="tiled").tiles is not None
-        for path in (path for path in PATHS if path != "tiled" or by_rows):
+        placed = place(encoding, pos, pos, like=tensors[0], causal=causal, path="tiled")
+        with torch.enable_grad():
+            serving = [path for path in PATHS if not why_not(path, placed, tensors[0])]
+        for path in serving:
             with torch.enable_grad():
                 out = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, path=path)
                 grads = torch.autograd.grad(out.square().sum(), leaves, allow_unused=True)

@@ -20,6 +20,7 @@ SHARED = (
     "catalog",
     "claims",
     "dropout",
+    "flexed",
     "masked",
     "model",
     "placing",
