@@ -19,6 +19,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"positions"},
     {"encodings"},
     {"reach", "tiles"},
+    {"tiled_gradients"},
     {"flexed", "masked", "tiled"},
     {"blocked", "dropout", "placing"},
     {"attention"},

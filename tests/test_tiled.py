@@ -12,6 +12,7 @@ import locant
 from common import build, qkv
 from locant import reach
 from locant import tiled as kernels
+from locant import tiled_gradients as back
 from locant.attention import attend, choose, explicit
 from locant.encodings.base import Encoding, difference
 from locant.placing import LONG, LONG_WRITTEN, place, written
@@ -73,7 +74,8 @@ def blocks_of(width):
     """Everything that is done at once is small, so that a few tokens are many blocks."""
     with (
         patch.multiple(reach, WIDTH=width, FEW=width),
-        patch.multiple(kernels, KEYS=2 * width, FORWARD=3 * width, BACKWARD=width),
+        patch.multiple(kernels, ROWS=width, FORWARD=3 * width),
+        patch.multiple(back, KEYS=2 * width, MOST_KEYS=4 * width, TOGETHER=5 * width * width),
     ):
         yield
 
@@ -143,7 +145,7 @@ def test_rows_of_a_bias_equal_the_whole_of_it(
 @pytest.mark.parametrize("name", ["t5", "near"])
 @pytest.mark.parametrize("causal", [False, True])
 def test_lengths_past_every_block_are_equal_too(name, causal):
-    length = kernels.FORWARD + kernels.BACKWARD + 7
+    length = kernels.FORWARD + back.ROWS + 7
     pos = torch.arange(length)
     for want, got in both(
         made(name, torch.float32), *qkv(batch=1, queries=length), q_pos=pos, k_pos=pos, causal=causal
@@ -153,7 +155,7 @@ def test_lengths_past_every_block_are_equal_too(name, causal):
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_padding_past_every_block_is_equal_too(causal):
-    length = kernels.FORWARD + kernels.BACKWARD + 7
+    length = kernels.FORWARD + back.ROWS + 7
     pos, real = torch.arange(length), torch.arange(length) < torch.tensor([[length], [length // 3]])
     where = {"q_pos": pos, "k_pos": pos, "causal": causal, "mask": real[:, None, None, :]}
     for want, got in both(made("t5", torch.float32), *qkv(batch=2, queries=length), **where):

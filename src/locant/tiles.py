@@ -33,10 +33,10 @@ class Rows(NamedTuple):
 class Gradient(Protocol):
     """The gradient of a few rows, given in blocks of keys."""
 
-    def add(self, row: int, head: int, first: int, block: Tensor) -> None:
-        """From a batch row and head, the keys `first` and on.
+    def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
+        """From some heads of a batch row, the keys `first` and on.
 
-        block  (rows, some + rows), the last `rows` columns zero
+        block  (heads, rows, some + more), the last columns zero, as many as make room for all rows
         """
 
     def learned(self) -> list[Tensor]:
@@ -95,10 +95,13 @@ class _AlongDiagonals:
     line: Tensor
     start: int
 
-    def add(self, row: int, head: int, first: int, block: Tensor) -> None:
-        count, wide = block.shape[0], block.shape[1] - 1
-        slanted = block.as_strided((count, wide), (wide, 1))  # row r begins r places to the left
-        self.line[0, head % self.line.shape[1], self.start + first : self.start + first + wide] += slanted.sum(0)
+    def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
+        many, count, wide = block.shape
+        slanted = block.as_strided((many, count, wide - 1), (count * wide, wide - 1, 1), block.storage_offset())
+        some = slanted.sum(1)  # row r begins r places to the left: (heads, some + more − 1)
+        begin = self.start + first
+        line = _of_heads(self.line[0], heads)[:, begin : begin + wide - 1]
+        line += some[:, : line.shape[1]].sum_to_size(line.shape)  # what lies past the end is zero
 
     def learned(self) -> list[Tensor]:
         return [self.line]
@@ -154,9 +157,10 @@ class _Written:
     rows: Rows
     numbers: Tensor  # (1|B, 1|H, rows, keys)
 
-    def add(self, row: int, head: int, first: int, block: Tensor) -> None:
-        some, (rows, heads) = block.shape[1] - block.shape[0], self.numbers.shape[:2]
-        self.numbers[row % rows, head % heads, :, first : first + some] += block[:, :some]
+    def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
+        numbers = _of_heads(self.numbers[row % len(self.numbers)], heads)[..., first:]
+        numbers = numbers[..., : block.shape[-1]]
+        numbers += block[..., : numbers.shape[-1]].sum_to_size(numbers.shape)
 
     def learned(self) -> list[Tensor]:
         with torch.enable_grad():
@@ -165,6 +169,11 @@ class _Written:
         given = torch.autograd.grad(bias, self.tiles.learned, grad, allow_unused=True)
         pairs = zip(given, self.tiles.learned, strict=True)
         return [torch.zeros_like(tensor) if one is None else one for one, tensor in pairs]
+
+
+def _of_heads(numbers: Tensor, heads: slice) -> Tensor:
+    """Those of some heads; what all heads share is all there is."""
+    return numbers if len(numbers) == 1 else numbers[heads]
 
 
 def make_tiles(

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 MOST_SPREAD = 0.25  # a ratio that varies more says nothing
-LEAST, MOST = 3, 61  # turns
+LEAST, MOST = 5, 61  # turns
 
 Work = Callable[[], object]
 

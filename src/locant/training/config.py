@@ -30,6 +30,7 @@ SHARED = (
     "self_attention",
     "shapes",
     "tiled",
+    "tiled_gradients",
     "tiles",
     "timestamps",
 )  # what every run uses
