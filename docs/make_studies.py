@@ -1,7 +1,7 @@
 """Rebuild docs/studies and README's front table from the packed records, without training.
 
 python docs/make_studies.py                                        # from docs/studies/studies.json.gz
-python docs/make_studies.py --store locant-results/runs.sqlite     # pack what a store holds first
+python docs/make_studies.py --store locant-results/runs.sqlite     # take in what a store holds first
 """
 
 from __future__ import annotations
@@ -23,6 +23,18 @@ BEGIN, END = "<!-- made by docs/make_studies.py -->\n", "<!-- end -->\n"
 FRONT = ("anomaly", "slot", "decoy", "order", "parity", "gap")
 
 
+def take_in(store: Store) -> None:
+    """Pack the shipped studies of a store beside those that are packed already; the newest of a name counts."""
+    both = unpack(PACKED)
+    found = {record.id for record in records(store)}
+    for entry in reversed(store.studies()):
+        if entry["id"] in found:
+            runs = [store.find(digest, code) for _, _, digest, code in entry["runs"]]
+            both.keep(*(run for run in runs if run is not None))
+            both.keep_study(*(entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")))
+    pack(both, [record.id for record in records(both)], PACKED)
+
+
 def records(store: Store) -> list[StudyRecord]:
     """The newest record of every shipped study that the store holds."""
     kept = {entry["name"] for entry in store.studies()}
@@ -42,11 +54,10 @@ def front_table(found: list[StudyRecord]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, help="pack the shipped studies of this store first")
+    parser.add_argument("--store", type=Path, help="take in the shipped studies of this store first")
     asked = parser.parse_args()
     if asked.store is not None:
-        store = Store(asked.store)
-        pack(store, [record.id for record in records(store)], PACKED)
+        take_in(Store(asked.store))
     found = records(unpack(PACKED))
     write_folder(found, PACKED.parent)
     text = README.read_text(encoding="utf-8")
