@@ -124,7 +124,7 @@ def _well(done: Done) -> None:
 
 
 def _engine(asked: Asked) -> Table:
-    times, seeds = (1, 2) if asked.quick else (TURNS, 50)
+    times, seeds = (1, 2) if asked.quick else (TURNS, 20)
     runs = _runs(_study("study B", asked.quick), "learned", RUNS)
     pairs = [_through_workers(runs, 1) / _through_workers(runs, 2) for _ in range(times)]
     rows: list[tuple[str, list[Cell]]] = [("two workers, × as fast as one", [summed_up(pairs)])]

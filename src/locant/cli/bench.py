@@ -46,7 +46,7 @@ def bench(
     """Measure: rotation, biases, decoding, a training step, the published studies' steps, the sweep.
 
     Everything is a ratio within one run, by turns with what it is compared with, medians with their spread; a ratio that
-    varies too much is not told. Leave the machine alone meanwhile. All of it takes about half an hour.
+    varies too much is not told. Leave the machine alone meanwhile. All of it takes about forty minutes.
 
     Examples:
 
