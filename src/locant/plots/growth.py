@@ -41,7 +41,7 @@ def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> t
             panel.set_xlabel("length (tokens)")
             panel.set_ylabel(label)
             _slope(panel, next(iter(series.values())), place, look.muted)
-        axes[0].legend(loc="upper left")
+        axes[0].legend(loc="lower right")
     return tuple(axes)
 
 
@@ -54,7 +54,7 @@ def _slope(panel: Axes, points: Points, place: int, ink: str) -> None:
     panel.annotate(
         "as n²" if power == 2 else "as n",
         (last, top),
-        (-4, -14),
+        (-2, -30),  # below the line at its left end too
         textcoords="offset points",
         ha="right",
         color=ink,
