@@ -201,7 +201,7 @@ ATTEND = {
         "path='fusd'",
         "Did you mean 'fused'?",
         "auto",
-        "explicit, blocked, tiled, fused",
+        "explicit, blocked, tiled, flex, fused",
     ),
     "fused for shaw": ({"encoding": enc("shaw"), "path": "fused"}, "Shaw", "path='fused'", "'auto' or 'explicit'"),
     "blocked for shaw": ({"encoding": enc("shaw"), "path": "blocked"}, "Shaw", "path='blocked'", "'explicit'"),
