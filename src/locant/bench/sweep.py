@@ -24,7 +24,7 @@ from locant.training.config import RunConfig
 from locant.training.evaluate import execute
 
 RUNS, TURNS = 2, 3
-PUBLISHED = {"study A": ("anomaly-faithful", 12), "study B": ("slots-faithful", 157)}  # shortened to so many steps
+PUBLISHED = {"study A": ("anomaly-faithful", 30), "study B": ("slots-faithful", 157)}  # shortened to so many steps
 
 
 def tables(asked: Asked) -> list[Table]:
