@@ -17,7 +17,7 @@ from locant.attention import attend, choose, explicit
 from locant.encodings.base import Encoding, difference
 from locant.placing import LONG, LONG_WRITTEN, place, written
 from locant.shapes import Shape
-from locant.tiles import ByDistance, ByPositions, Rows, make_tiles
+from locant.tiles import ByDistance, ByPositions, make_tiles
 
 OF_FLOAT32 = ("near", "absolute")  # their bias is float32, whatever the tokens are
 
@@ -258,45 +258,6 @@ def test_gradients_of_gradients_are_refused_and_not_wrong():
         first.sum().backward()
 
 
-def test_keys_whose_weights_vanish_are_left_out():
-    length = 4096
-    tiles = make_tiles(build("alibi"), *[torch.arange(length)] * 2, batch=1, causal=True, dtype=torch.float32)
-    bias = tiles.at(Rows(length - 256, length, length))
-    long, most = torch.ones(1, 4), torch.ones(1, 4, length // reach.WIDTH)
-    ones = reach.spans(bias, long, most, None)[0]
-    assert [one.last for one in ones] == [length] * 4
-    by_slope = [length - one.first for one in ones]  # slopes 1/4, 1/16, 1/64, 1/256
-    assert by_slope == sorted(by_slope)
-    assert by_slope[0] <= 1024  # 61 and what its own block may cost, 128, at 1/4 a step, in whole blocks
-    assert by_slope[-1] == length
-    assert not ones[-1].fades(length // 2, length - 512)
-    assert ones[-1].fades(length - 512, length)  # what lies ahead is hidden
-    assert [one.first for one in reach.spans(bias, long, most, (0 * long, 0 * long))[0]] == [3584, 2816, 0, 0]
-    for logs in (None, (0 * long, 0 * long)):
-        far = reach.spans(bias, 1100 * long, most, logs)[0]  # content that may outweigh every distance
-        nan = reach.spans(bias, torch.nan * long, most, logs)[0]
-        assert {one.first for one in (*far, *nan)} == {0}
-
-
-def test_every_query_keeps_the_keys_that_matter_to_it():
-    bias = torch.full((1, 1, 2, 8 * reach.WIDTH), -200.0)
-    bias[..., 0, :5] = 0.0
-    bias[..., 1, 3 * reach.WIDTH] = -100.0  # the best that this query has
-    (span,) = reach.spans(bias, torch.zeros(1, 1), torch.zeros(1, 1, 8), None)[0]
-    assert (span.first, span.last) == (0, 8 * reach.WIDTH)
-    (span,) = reach.spans(bias, torch.zeros(1, 1), torch.zeros(1, 1, 8), (torch.tensor([[-100.0]]), torch.zeros(1, 1)))[
-        0
-    ]
-    assert (span.first, span.last) == (0, 4 * reach.WIDTH)
-
-
-def test_a_line_and_the_matrix_that_it_stands_for_have_the_same_extremes():
-    line = torch.randn(3, 700 + 40 - 1)
-    bias = line.as_strided((1, 3, 40, 700), (0, line.stride(0), 1, 1))
-    for of_line, of_matrix in zip(reach._extremes(bias), reach._extremes(bias.contiguous()), strict=True):
-        assert torch.equal(of_line, of_matrix)
-
-
 @pytest.mark.parametrize("steep", [1.0, 100.0])
 def test_a_steep_bias_is_exact_beyond_what_it_reaches(steep):
     length = reach.FEW + 300
@@ -304,9 +265,3 @@ def test_a_steep_bias_is_exact_beyond_what_it_reaches(steep):
     for causal in (False, True):
         for want, got in both(build("alibi"), *qkv(batch=2, queries=length), q_pos=pos, k_pos=pos, causal=causal):
             torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
-
-
-def test_no_weight_is_a_subnormal_number_and_none_that_counts_is_lost():
-    lowest = reach.least(torch.float32)
-    assert torch.tensor(lowest).exp() * 1e-7 > torch.finfo(torch.float32).tiny
-    assert torch.tensor(lowest).exp() < torch.finfo(torch.float32).eps ** 3

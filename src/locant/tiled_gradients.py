@@ -82,7 +82,7 @@ def together(needed: list[tuple[int, int]], most: int) -> list[tuple[slice, slic
 
 def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once: int, learns: bool) -> Gradients:
     """Everything at once; with `learns`, for what the bias has learnt too."""
-    work = _Work(asked, tiles, scale, at_once, learns)
+    work = _Work(asked, scale, at_once, learns)
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned] if learns else []
     norms, longest_k = asked.q.norm(dim=-1) * abs(scale), lengths(asked.k)
     for rows in rows_of(asked.q.shape[-2], asked.k.shape[-2], causal, at_once):
@@ -102,7 +102,7 @@ def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once
 class _Work:
     """What all blocks read, what they add to, and the memory in which a block is computed."""
 
-    def __init__(self, asked: Asked, tiles: Tiles, scale: float, at_once: int, learns: bool) -> None:
+    def __init__(self, asked: Asked, scale: float, at_once: int, learns: bool) -> None:
         q, k, v, out, logs, g = asked
         heads, keys, self.width = k.shape[1], k.shape[2], k.shape[3]
         self.beyond = at_once if learns else 0  # more columns in a block, all zero: then diagonals are rows of a view
@@ -118,7 +118,7 @@ class _Work:
         most = self.most_heads * at_once * wide
         most = min(most, max(TOGETHER, self.most_heads * at_once * KEYS))
         self.scores = q.new_empty(most)
-        self.slopes = q.new_empty(most + self.most_heads * at_once * self.beyond)
+        self.blocks = q.new_empty(most + self.most_heads * at_once * self.beyond)
         self.parts = q.new_empty(self.most_heads * wide * self.width)
 
     def add(
@@ -141,7 +141,7 @@ class _Work:
             last = min(first + at_once, keys.stop)
             wide = last - first
             weights = self.scores[: many * count * wide].view(many, count, wide)
-            block = self.slopes[: many * count * (wide + self.beyond)].view(many, count, -1)
+            block = self.blocks[: many * count * (wide + self.beyond)].view(many, count, -1)
             part, ds = self.parts[: many * wide * self.width].view(many, wide, -1), block[..., :wide]
             torch.baddbmm(bias[..., first:last], q, k[:, first:last].mT, out=weights)
             if any(one.fades(first, last) for one in reached):
