@@ -166,7 +166,7 @@ def _finish(driver: Callable[..., Driver], store: Store, facts: dict[str, Any], 
 
 
 class Display(Watch):
-    """Runs done and failed, time left, and the best so far; quiet when nobody watches."""
+    """Runs done and failed, time left, and the best so far; where there is no terminal, one line a tenth of the runs."""
 
     def __init__(self, console: Console) -> None:
         self.sign = 1
@@ -187,6 +187,7 @@ class Display(Watch):
         self.progress.stop()
 
     def planned(self, phase: str, runs: int, known: int) -> None:
+        self.phase, self.runs, self.done = phase, runs, known
         self.task = self.progress.add_task(phase, total=runs, completed=known, note=f"{known} known" if known else "")
 
     def ended(self, run: RunConfig, kept: Kept) -> None:
@@ -198,6 +199,9 @@ class Display(Watch):
             f", {self.failed} failed" if self.failed else ""
         )
         self.progress.update(self.task, advance=1, note=note)
+        self.done += 1
+        if self.progress.disable and self.done * 10 // self.runs > (self.done - 1) * 10 // self.runs:
+            print(f"{self.phase}: {self.done} of {self.runs} runs, {note}", file=sys.stderr, flush=True)
 
 
 def _assignment(text: str) -> tuple[str, Any]:
