@@ -174,6 +174,7 @@ def test_a_search_that_ended_on_an_edge_is_told_with_what_every_row_chose(tmp_pa
     assert record.edges == ["rotary"]
     text = markdown(record)
     assert "more may be possible: rotary." in text
+    assert "judged by one seed that is not reported" in text
     assert "| rotary | 9 | 1 |" in text
     assert "| none | 1 | 1 |" in text
 

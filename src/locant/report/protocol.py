@@ -28,7 +28,9 @@ def chosen(record: StudyRecord) -> Table | None:
     if not record.study["search"]:
         return None
     listed = [row for row in record.rows if row.costs]
-    cells = [[row.name, *[f"{row.chosen[key]:.3g}" for key in ("rate", "positional_rate")]] for row in listed]
+    cells = [
+        [row.name, *[f"{float(f'{row.chosen[key]:.3g}'):,g}" for key in ("rate", "positional_rate")]] for row in listed
+    ]
     return ["", "rate ×", "positional rate ×"], cells
 
 
@@ -86,8 +88,9 @@ def _search(search: dict[str, Any] | None) -> str:
     if not search:
         return "No search: one rate for all."
     rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
+    judges = "one seed that is" if search["seeds"] == 1 else f"{search['seeds']} seeds that are"
     return (
         f"Every row has the same search at full budget: the rate times {rates} and, where something positional is learnt, "
-        f"its own rate times {own}; {search['seeds']} seed(s) that are not reported; then what lies beside the best point "
-        f"(a wider grid where that is its edge), {search['widen']} time(s) at most."
+        f"its own rate times {own}; judged by {judges} not reported; then what lies beside the best point (a wider grid "
+        f"where that is its edge), in {search['widen']} more rounds at most."
     )
