@@ -1,4 +1,6 @@
-"""A measurement in a process of its own: its peak of memory is its own, its threads are pinned, its allocator keeps what it has.
+"""A measurement in a process of its own: its peak of memory is its own, its threads are pinned.
+
+`alone` has an allocator that keeps what it has, like the laboratory's workers; `as_started` has that of any Python process.
 
 As it comes, glibc may give large blocks back to the system and ask for them anew at every call; then a plain copy into a new
 tensor costs six times one into an old tensor, and a ratio is about page faults.
@@ -24,9 +26,14 @@ class Unmeasured(ValueError):
 
 
 def alone(work: Callable[..., Answer], threads: int, *given: Any) -> Answer:
-    """What `work(*given)` answers in a new process with so many threads."""
+    """What `work(*given)` answers in a new process with so many threads, whose allocator keeps its memory."""
     with tuned():
-        worker = Worker(_serve, work, threads, given)
+        return as_started(work, threads, *given)
+
+
+def as_started(work: Callable[..., Answer], threads: int, *given: Any) -> Answer:
+    """What `work(*given)` answers in a new process with so many threads."""
+    worker = Worker(_serve, work, threads, given)
     try:
         answer, problem = worker.pipe.recv()
     except (EOFError, ConnectionError):
