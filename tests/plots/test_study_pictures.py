@@ -69,6 +69,12 @@ def test_every_caption_is_one_sentence_that_says_how_many_seeds(offered):
         assert not re.search(r"\. [A-Z]", picture.caption), name
 
 
+def test_the_caption_of_scores_says_what_they_were_taken_on(offered):
+    assert "on unseen data" in offered["metric"].caption
+    published = pictures(study(tested_on="the rows that chose the weights"))["metric"]
+    assert published.caption.startswith("Accuracy on the rows that chose the weights")
+
+
 def test_a_single_seed_has_no_interval_in_the_picture_or_in_its_caption():
     picture = pictures(bare(("none", "rotary"), seeds=1))["metric"]
     assert "without an interval" in picture.caption

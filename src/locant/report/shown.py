@@ -10,7 +10,7 @@ import numpy as np
 from locant.plots.entrants import CONTROL, ENCODING, PLAIN_METHOD, Entrant
 from locant.report.details import best_first
 from locant.results.record import RowRecord, StudyRecord
-from locant.tasks import UNLABELLED, UNSEEN
+from locant.tasks import UNSEEN
 
 Papers = Sequence[Mapping[str, Any]]  # certificates, as Certificate.to_dict gives them
 UNITS = {"anomaly": "standard deviations", "real-anomalies": "standard deviations"}  # of the series of a task
@@ -68,7 +68,7 @@ class Shown:
     @property
     def judged_on(self) -> str:
         """What the score that decides is taken on."""
-        return UNLABELLED if self.facts.get("tested_on") == UNLABELLED else UNSEEN
+        return self.facts.get("tested_on", UNSEEN)
 
     def examples(self, note: str) -> tuple[list[tuple[RowRecord, Any]], int]:
         """Rows with what they kept of one and the same example, and the seed of that example."""
