@@ -59,6 +59,7 @@ def row(name, encoding, *, seeds=3, plain=False):
 def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, seeds=3, **facts):
     asked = {
         "controls": ["none", "scrambled"],
+        "encodings": [],
         "baselines": ["harmonic"],
         "task": "anomaly",
         "details": ["recall, point"],

@@ -15,6 +15,7 @@ from locant.plots.colours import THEMES, colour
 from locant.report.pictures import MAKERS, pictures
 from locant.report.pictures_of_runs import sharpest
 from locant.report.ranked import ranked
+from locant.report.shown import Shown
 from locant.statistics.paired import interval
 
 
@@ -73,6 +74,12 @@ def test_the_caption_of_scores_says_what_they_were_taken_on(offered):
     assert "on unseen data" in offered["metric"].caption
     published = pictures(study(tested_on="the rows that chose the weights"))["metric"]
     assert published.caption.startswith("Accuracy on the rows that chose the weights")
+
+
+def test_a_control_that_a_study_spells_out_itself_is_drawn_as_a_control():
+    record = study()
+    record.study |= {"controls": ["none"], "encodings": [{"name": "scrambled", "control": "scramble"}]}
+    assert Shown(record).drawn == Shown(study()).drawn
 
 
 def test_a_single_seed_has_no_interval_in_the_picture_or_in_its_caption():

@@ -33,7 +33,7 @@ class Shown:
             self.drawn[row.name] = Entrant(row.name, row.encoding, role, again and role == ENCODING)
 
     def _role(self, name: str) -> str:
-        if name in self.record.study.get("controls", ()):
+        if name in self.record.controls:
             return CONTROL
         return PLAIN_METHOD if name in self.record.study.get("baselines", ()) else ENCODING
 
