@@ -70,6 +70,8 @@ def test_each_encoding_gets_its_own_best_rate_by_seeds_that_are_not_reported(tin
     assert {run.training.rate for run in reported} == {best}
     assert {run.seed for run in reported} == {0, 1}
     assert {run.seed for run in searched} == {FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + 1}
+    assert {run.training.test for run in searched} == {1}  # its validation chooses; the test data are left alone
+    assert {run.training.test for run in reported} == {study.training.test} != {1}
     assert len({run.digest() for run in seen}) == len(seen)  # nothing twice
 
 

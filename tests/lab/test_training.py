@@ -12,6 +12,7 @@ import pytest
 import torch
 from common_runs import run
 
+from locant.results.reading import read_study
 from locant.tasks.order import Order
 from locant.training.evaluate import execute
 from locant.training.loop import train
@@ -30,6 +31,13 @@ def test_the_best_step_is_chosen_by_validation_alone():
     best = max(entry["accuracy"] for entry in outcome.history)
     assert outcome.metrics["validation"] == best
     assert outcome.metrics["best_step"] in [entry["step"] for entry in outcome.history]
+
+
+@pytest.mark.parametrize("name", ["order", "gap", "anomaly", "byte-lm"])
+def test_a_trial_of_a_search_has_a_validation_score_though_it_is_hardly_tested(name):
+    study = read_study(name, changes={"training.steps": 1, "training.warm_up": 0, "training.validation": 1})
+    rotary = next(row for row in study.rows() if row.name == "rotary")
+    assert "validation" in execute(study.trial(rotary, 0)).metrics
 
 
 def test_a_digest_names_what_determines_a_run_and_nothing_else():

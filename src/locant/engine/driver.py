@@ -14,7 +14,7 @@ from locant.engine.attempt import Done
 from locant.engine.grid import Grid, Point, around, best, points, widened
 from locant.results.faults import StoreError, unwritten
 from locant.results.store import STALE, Kept, Store
-from locant.results.study import FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
+from locant.results.study import RowConfig, SearchConfig, Study
 from locant.training.config import RunConfig
 
 Compute = Callable[[list[RunConfig]], Iterator[Done]]
@@ -83,9 +83,7 @@ class Driver:
         wanted = {name: points(grid) for name, grid in grids.items()}
         for _ in range(1 + search.widen):
             runs = {
-                (row.name, point): [
-                    self.study.run(row, FIRST_SEARCH_SEED + seed, *point) for seed in range(search.seeds)
-                ]
+                (row.name, point): [self.study.trial(row, number, *point) for number in range(search.seeds)]
                 for row in rows
                 for point in wanted[row.name]
             }
@@ -103,7 +101,7 @@ class Driver:
         """Multiples of the rate; and of the positional rate, where there is something to learn."""
         from locant.training.build import learns
 
-        positional = sorted(search.positional_rate) if learns(self.study.run(row, FIRST_SEARCH_SEED)) else [1.0]
+        positional = sorted(search.positional_rate) if learns(self.study.trial(row, 0)) else [1.0]
         return tuple(sorted(search.rate)), tuple(positional)
 
     def _value(self, kept: dict[str, Kept], runs: list[RunConfig]) -> float:

@@ -167,6 +167,11 @@ class Study(Plain):
             **row.model_dump(),
         )
 
+    def trial(self, row: RowConfig, number: int, rate: float = 1.0, positional_rate: float = 1.0) -> RunConfig:
+        """One run of the search: by a seed that is not reported, and hardly tested, since its validation alone counts."""
+        run = self.run(row, FIRST_SEARCH_SEED + number, rate, positional_rate)
+        return run.model_copy(update={"training": run.training.model_copy(update={"test": 1})})
+
 
 def _row_name(encoding: str, others: list[str]) -> str:
     """The class alone of a user's encoding; with its file, or its whole path, where another would be called the same.
