@@ -187,7 +187,6 @@ class Display(Watch):
         self.progress.stop()
 
     def planned(self, phase: str, runs: int, known: int) -> None:
-        self.phase, self.runs, self.done = phase, runs, known
         self.task = self.progress.add_task(phase, total=runs, completed=known, note=f"{known} known" if known else "")
 
     def ended(self, run: RunConfig, kept: Kept) -> None:
@@ -199,9 +198,10 @@ class Display(Watch):
             f", {self.failed} failed" if self.failed else ""
         )
         self.progress.update(self.task, advance=1, note=note)
-        self.done += 1
-        if self.progress.disable and self.done * 10 // self.runs > (self.done - 1) * 10 // self.runs:
-            print(f"{self.phase}: {self.done} of {self.runs} runs, {note}", file=sys.stderr, flush=True)
+        now = self.progress.tasks[-1]
+        done, runs = int(now.completed), int(now.total or 0)
+        if self.progress.disable and done * 10 // runs > (done - 1) * 10 // runs:
+            print(f"{now.description}: {done} of {runs} runs, {note}", file=sys.stderr, flush=True)
 
 
 def _assignment(text: str) -> tuple[str, Any]:

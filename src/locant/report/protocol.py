@@ -28,10 +28,17 @@ def chosen(record: StudyRecord) -> Table | None:
     if not record.study["search"]:
         return None
     listed = [row for row in record.rows if row.costs]
-    cells = [
-        [row.name, *[f"{float(f'{row.chosen[key]:.3g}'):,g}" for key in ("rate", "positional_rate")]] for row in listed
-    ]
+    cells = [[row.name, *[_multiple(row.chosen[key]) for key in ("rate", "positional_rate")]] for row in listed]
     return ["", "rate ×", "positional rate ×"], cells
+
+
+def _multiple(value: float) -> str:
+    """Three figures, and no exponent where there need be none.
+
+    >>> _multiple(1 / 3), _multiple(1000.0)
+    ('0.333', '1,000')
+    """
+    return f"{float(f'{value:.3g}'):,g}"
 
 
 def edges(record: StudyRecord) -> list[str]:
