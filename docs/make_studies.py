@@ -10,9 +10,9 @@ import argparse
 from pathlib import Path
 
 from locant.report.folder import write_folder
-from locant.report.suite import side_by_side
+from locant.report.suite import side_by_side, together
 from locant.results.pack import pack, unpack
-from locant.results.reading import study_names
+from locant.results.reading import designs, parts, read_study, study_names
 from locant.results.record import StudyRecord, read_record
 from locant.results.store import Store
 
@@ -36,9 +36,21 @@ def take_in(store: Store) -> None:
 
 
 def records(store: Store) -> list[StudyRecord]:
-    """The newest record of every shipped study that the store holds."""
+    """The newest record of every shipped study and of every variation in a design that the store holds."""
     kept = {entry["name"] for entry in store.studies()}
-    return [read_record(store, name) for name in study_names() if name in kept]
+    varied = [part for name in study_names() for design in designs(name) for part in parts(name, design)]
+    return [read_record(store, name) for name in [*study_names(), *varied] if name in kept]
+
+
+def write_designs(found: list[StudyRecord]) -> None:
+    """A page for every design of several variations: STUDY-DESIGN.md."""
+    kept = {record.study["name"]: record for record in found}
+    for name in study_names():
+        for design in designs(name):
+            names = parts(name, design)
+            if len(names) > 1 and all(part in kept for part in names):
+                page = together(f"{read_study(name).title} Design: {design}", [kept[part] for part in names])
+                (PACKED.parent / f"{name}-{design}.md").write_text(page, encoding="utf-8")
 
 
 def front_table(found: list[StudyRecord]) -> str:
@@ -60,6 +72,7 @@ def main() -> None:
         take_in(Store(asked.store))
     found = records(unpack(PACKED))
     write_folder(found, PACKED.parent)
+    write_designs(found)
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     README.write_text(before + BEGIN + front_table(found) + END + rest.split(END, 1)[1], encoding="utf-8")

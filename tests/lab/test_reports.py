@@ -19,7 +19,7 @@ from locant.report.claims import answers
 from locant.report.details import details, learning, published, with_half
 from locant.report.page import html
 from locant.report.study import markdown
-from locant.report.suite import side_by_side
+from locant.report.suite import side_by_side, together
 from locant.results.reading import read_studies, read_study
 from locant.results.record import read_record
 from locant.results.store import Store
@@ -101,6 +101,9 @@ def test_a_suite_stands_side_by_side(tmp_path):
     heads, rows = side_by_side(records)
     assert heads == ["", "slot", "decoy", "order", "parity", "gap"]
     assert next(row for row in rows if row[0] == "rotary")[1:] == [".500 a", ".600 a", ".700 a", ".800 a", ".900 a"]
+    page = together("All five", records[:2])
+    assert page.startswith("# All five\n\n|  | [slot](slot.md) | [decoy](decoy.md) |\n| --- | --- | --- |\n| ")
+    assert page.count("No claim is possible with 2 seeds") == 2
 
 
 def test_a_name_means_the_study_of_that_name_before_any_id_that_begins_with_it(tmp_path):

@@ -30,6 +30,7 @@ StoreOption = Annotated[Path, typer.Option(help="The SQLite file that keeps ever
 
 def report(
     study: Annotated[str | None, typer.Argument(help="A study's id or name; the newest by default.")] = None,
+    design: Annotated[str | None, typer.Option(help="The study's variations in this design, such as full.")] = None,
     store: StoreOption = STORE,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every seed's scores included.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
@@ -51,6 +52,8 @@ def report(
 
       locant report order --html order.html
 
+      locant report anomaly --design full
+
       locant report order --out reports
 
       locant report order --tensorboard curves && tensorboard --logdir curves
@@ -60,7 +63,7 @@ def report(
     from locant.results.record import read_record
 
     kept = existing(store)
-    records = [read_record(kept, name) for name in _parts(study)]
+    records = [read_record(kept, name) for name in _parts(study, design)]
     for path, write in ((parquet, _write_parquet), (tensorboard, write_events)):
         if path is not None:
             for record in records:
@@ -91,10 +94,14 @@ def report(
         show_together(records)
 
 
-def _parts(study: str | None) -> list[str | None]:
-    """The studies behind a name: itself, or its parts."""
+def _parts(study: str | None, design: str | None = None) -> list[str | None]:
+    """The studies behind a name: itself, its parts, or its variations in a design."""
     from locant.results.reading import parts, study_names
 
+    if study is not None and design is not None:
+        return list(parts(study, design))
+    if design is not None:
+        raise ValueError(f"--design {design} needs the study that offers it: locant report anomaly --design full")
     return list(parts(study)) if study in study_names() else [study]
 
 

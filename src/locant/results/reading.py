@@ -34,21 +34,11 @@ def read_studies(
     ['order']
     """
     fields, stem = _fields(name)
-    if "parts" in fields:
-        if design is not None:
-            raise ValueError(f"the study {stem} has no designs: it consists of {', '.join(fields['parts'])}.")
-        return [read_study(part, quick=quick, changes=changes) for part in fields["parts"]]
     if design is None:
-        return [read_study(name, quick=quick, changes=changes)]
-    designs = fields.get("designs", {})
-    if design not in designs:
-        known = ", ".join(designs) or "none"
-        raise ValueError(
-            f"the study {stem} has no design {design!r}.{did_you_mean(design, list(designs))}\n  Its designs: {known}"
-        )
+        return [read_study(part, quick=quick, changes=changes) for part in fields.get("parts", [name])]
     return [
         read_study(name, quick=quick, changes={"name": f"{stem}-{part}", **other, **(changes or {})})
-        for part, other in designs[design].items()
+        for part, other in _design(fields, stem, design).items()
     ]
 
 
@@ -74,14 +64,27 @@ def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None
     return study
 
 
-def parts(name: str) -> list[str]:
-    """The names of the studies behind a name: its parts, or itself.
+def parts(name: str, design: str | None = None) -> list[str]:
+    """The names of the studies behind a name: its parts, its variations in a design, or itself.
 
     >>> parts("slots")
     ['slot', 'decoy', 'order', 'parity', 'gap']
+    >>> parts("real-anomalies", "irregular")
+    ['real-anomalies-irregular']
     """
     fields, stem = _fields(name)
-    return list(fields.get("parts", [stem]))
+    if design is None:
+        return list(fields.get("parts", [stem]))
+    return [f"{stem}-{part}" for part in _design(fields, stem, design)]
+
+
+def designs(name: str) -> list[str]:
+    """The designs that a study offers.
+
+    >>> designs("anomaly")
+    ['full']
+    """
+    return list(_fields(name)[0].get("designs", {}))
 
 
 def about(name: str) -> str:
@@ -110,6 +113,17 @@ def _fields(name: str) -> tuple[dict[str, Any], str]:
         return tomllib.loads(path.read_text(encoding="utf-8")), path.stem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise ValueError(f"{path.name} is not a TOML file that can be read: {problem}") from None
+
+
+def _design(fields: dict[str, Any], stem: str, design: str) -> dict[str, dict[str, Any]]:
+    """What each variation of a design changes."""
+    offered = fields.get("designs", {})
+    if design not in offered:
+        known = ", ".join(offered) or "none"
+        raise ValueError(
+            f"the study {stem} has no design {design!r}.{did_you_mean(design, list(offered))}\n  Its designs: {known}"
+        )
+    return dict(offered[design])
 
 
 def _set(fields: dict[str, Any], dotted: str, value: Any) -> None:
