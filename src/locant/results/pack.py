@@ -1,6 +1,7 @@
 """Finished studies in one small file that can be sent or kept beside a text: JSON, compressed. No torch.
 
-Every number of every reported run is in it, and for pictures the notes of each row's first seed; search runs are not.
+Every number of every reported run is in it, and for pictures the notes of each row's first seed, in 64 shades; search
+runs are not.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from locant.results.notes import in_fewer_shades
 from locant.results.store import Kept, Store
 
 FORMAT = "locant studies 1"
@@ -27,7 +29,7 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
         for name, _, digest, code in entry["runs"]:
             run = store.find(digest, code)
             if run is not None and (digest, code) not in runs:
-                runs[digest, code] = run if name not in drawn else replace(run, notes={})
+                runs[digest, code] = replace(run, notes={} if name in drawn else in_fewer_shades(run.notes))
                 drawn.add(name)
     text = json.dumps({"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]})
     path.parent.mkdir(parents=True, exist_ok=True)
