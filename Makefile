@@ -9,7 +9,7 @@ demo: .venv/ready-lab            ## order lost and restored; then every encoding
 	$(BIN)/python examples/tour.py
 	$(BIN)/locant compare order --quick
 
-test: .venv/ready-dev            ## every test, doctests included
+test: .venv/ready-dev            ## the everyday tests, doctests included; those marked slow are for pytest -m slow
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: .venv/ready-dev            ## style and types

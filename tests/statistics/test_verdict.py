@@ -92,6 +92,12 @@ def test_a_noisy_row_that_ties_with_all_does_not_hide_the_leader():
     assert "cannot be told from rotary, because its seeds differ too much. It beats learned by .0" in said
 
 
+def test_a_row_that_is_tied_by_its_spread_alone_is_not_called_best():
+    scores = {"rotary": np.ones(10), "wild": np.where(np.arange(10) % 2, 1.0, 0.6), "none": np.linspace(0.3, 0.4, 10)}
+    said = verdict(rank(scores))
+    assert said.startswith("rotary is best (1.00). wild (.80 ± .15) cannot be told from rotary, because its seeds")
+
+
 def test_a_plain_method_is_never_called_the_best_encoding_but_its_lead_is_told():
     said = verdict(rank(runs(rotary=0.8, none=0.5, harmonic=0.9)), ("none",), ("harmonic",))
     assert said.startswith("rotary is best")

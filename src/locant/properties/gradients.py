@@ -55,7 +55,8 @@ def measure(subject: Subject) -> Measured:
         slope, want = (sides[0] - sides[1]) / (2 * step), float((grad * direction).sum())
         size = max(abs(want), float((grad * direction).abs().sum()) * 0.01, 1e-12)
         worst = max(worst, abs(slope - want) / size)
-    said = f"{learns(encoding):,} numbers in {len(named)} tensors; gradients differ from finite differences by {show(worst)}."
+    tensors = f"{len(named)} tensor{'s' * (len(named) > 1)}"
+    said = f"{learns(encoding):,} numbers in {tensors}; gradients differ from finite differences by {show(worst)}."
     if worst > BOUND:
         said += " What autograd says is not how the output moves."
     return Measured(worst <= BOUND, show(worst), said, {"error": worst})

@@ -54,7 +54,7 @@ def _against_ceiling(name: str, scores: np.ndarray, ceiling: float) -> str:
     """An alarm must be rarer than the one in forty of a 95 % interval: every study has controls, and people read many."""
     low, high = interval(scores)
     if low <= ceiling:
-        where = f"{short(low)} to {short(high)}"
+        where = f"{low:.3f} to {high:.3f}"
         return f"{name} lies at {where}; without positions {short(ceiling)} is the most that is possible."
     where = f"{name} lies at {low:.3f} to {high:.3f}"
     if interval(scores, SURE)[0] <= ceiling:

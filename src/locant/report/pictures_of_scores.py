@@ -25,7 +25,7 @@ def metric(shown: Shown) -> Picture | None:
     notes = [""] * len(shown.rows)
     notes += [f"{len(row.failures)} failed" if row.failures else "no score" for row in shown.rest]
     caption = f"{capital(shown.metric)} on {shown.judged_on}, {shown.better} is better, best first: "
-    caption += f"{shown.bar(rows, dots=True)}, chance{' and ceilings' if ceilings else ''} as thin lines; "
+    caption += f"{shown.bar(rows, dots=True)}, {'chance and ceilings as thin lines' if ceilings else 'chance as a thin line'}; "
     caption += "rows with failed runs stand last, without a mean; " * bool(shown.rest) + f"{shown.counted(rows)}."
     numbers = {"scores": scores, "better": shown.better, "lines": lines, "notes": notes, "on": shown.judged_on}
     return _picture(shown, "metric", rows, caption, **numbers, each=shown.record.one)

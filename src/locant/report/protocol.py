@@ -8,6 +8,12 @@ from locant.report.details import Table
 from locant.results.record import StudyRecord
 from locant.tasks import UNLABELLED, UNSEEN
 
+DRAWN = {
+    "fresh": "by torch's own random numbers",
+    "bits": "by 16 random bits a number",
+    "pool": "by numbers from a pool of random ones",
+}
+
 
 def told(record: StudyRecord) -> list[str]:
     """Model, training, seeds, search and choice, each in a sentence."""
@@ -65,9 +71,7 @@ def _codes(record: StudyRecord) -> list[str]:
 
 
 def _model(model: dict[str, Any], facts: dict[str, Any]) -> str:
-    dropout = (
-        f", dropout {model['dropout']:g} (numbers {model['dropout_from']})" if model["dropout"] else ", no dropout"
-    )
+    dropout = f", dropout {model['dropout']:g} ({DRAWN[model['dropout_from']]})" if model["dropout"] else ", no dropout"
     return (
         f"A transformer of {model['layers']} {model['norm']}-norm layers, width {model['dim']}, {model['heads']} heads, "
         f"feed-forward {model['ffn']} ({model['activation']}){dropout}; training length {facts.get('length', '?')}."

@@ -100,7 +100,8 @@ def conclusion(record: StudyRecord) -> str:
     if ranking.seeds >= ENOUGH:
         seen = detectable(spread, ranking.seeds)
         said += (
-            f" Differences between encodings below {seen:.2g} could hardly be seen with {ranking.seeds} {record.unit}."
+            f" For the median pair of encodings, differences below {seen:.2g} could hardly be seen with {ranking.seeds} "
+            f"{record.unit}."
         )
     return said + _to_see(record, spread)
 
@@ -120,7 +121,7 @@ def heading(record: StudyRecord) -> list[str]:
     better = "higher" if facts["higher_is_better"] else "lower"
     return [
         record.study["title"],
-        f"{facts['metric']} on {facts['tested_on']}, {better} is better; chance {facts['chance']:g}"
+        f"{facts['metric']} on {facts['tested_on']}, {better} is better; chance {facts['chance']:.3g}"
         + "".join(f"; {sight} at most {value:.3g}" for sight, value in facts["ceilings"].items()),
     ]
 
@@ -135,7 +136,7 @@ def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> s
     for part in sections(record):
         lines += ["", f"## {part.title}", "", *[f"- {line}" for line in part.lines]]
         if part.table:
-            lines += [*markdown_table(*part.table)]
+            lines += [*[""] * bool(part.lines), *markdown_table(*part.table)]
         if part.code:
             lines += ["", "```python", *part.code, "```"]
     for caption, path in pictures:

@@ -37,7 +37,7 @@ def verdict(
     if not rivals:
         return "There is nothing to compare: no encoding has all its runs."
     tied = [row for row in rivals if _tied(row, rivals[0])]
-    best = list(takewhile(tied.__contains__, rivals))
+    best = list(takewhile(lambda row: row in tied and _overlap(row, rivals[0]), rivals))
     sentences = [_against_controls(ranking, best[0], controls)]
     if not sentences[0]:
         unsteady = _unsteady([row for row in tied if row not in best], best, unit)
@@ -51,6 +51,11 @@ def verdict(
 
 def _tied(a: Row, b: Row) -> bool:
     return bool(set(a.letters) & set(b.letters))
+
+
+def _overlap(a: Row, b: Row) -> bool:
+    """Whether two intervals have a value in common; a row far from the first may be tied with it by its spread alone."""
+    return a.low <= b.high and b.low <= a.high
 
 
 def _against_controls(ranking: Ranking, best: Row, controls: tuple[str, ...]) -> str:
@@ -101,7 +106,7 @@ def _best(ranking: Ranking, best: list[Row]) -> str:
 
 
 def _unsteady(rows: list[Row], best: list[Row], unit: str) -> str:
-    """Those that score less than one which is surely behind, and are tied with the first by their spread alone."""
+    """Those that are tied with the first by their spread alone: far from it, or behind one that is surely behind."""
     if not rows:
         return ""
     told = [f"{row.name} ({short(row.mean)} ± {short((row.high - row.low) / 2)})" for row in rows]
