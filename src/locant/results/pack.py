@@ -1,6 +1,6 @@
 """Finished studies in one small file that can be sent or kept beside a text: JSON, compressed. No torch.
 
-Every number of every reported run is in it, and for pictures the notes of each row's first seed, in 64 shades; search
+Every number of every reported run is in it, and for pictures the notes of each row's first seed, in 32 shades; search
 runs are not.
 """
 
