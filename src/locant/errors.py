@@ -32,6 +32,18 @@ def one_of(owner: str, option: str, value: Any, allowed: Iterable[str]) -> str:
     return str(value)
 
 
+def listed(option: str, text: str) -> list[str]:
+    """The words of an option that takes several with commas, each once; none at all is refused.
+
+    >>> listed("--columns", "a, b,a")
+    ['a', 'b']
+    """
+    words = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if not words:
+        raise ValueError(f"{option} needs at least one word, several with commas. Got {text!r}.")
+    return words
+
+
 def whole_number(owner: str, option: str, value: Any, least: int = 1) -> int:
     """The value, when it is a whole number not below `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < 2**63:

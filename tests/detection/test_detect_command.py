@@ -220,6 +220,9 @@ def test_a_truncated_or_changed_detector_is_refused(file, tmp_path, name):
         (["--threshold", "80%"], "a threshold is clean"),
         (["--clean", "1.5"], "a share of the series"),
         (["--season", "1"], "at least 2 for season"),
+        (["--season", "151"], "300 rows are learnt from. Allowed: at most 150"),
+        (["--smooth", "100000000"], "300 rows are learnt from. Allowed: at most 300"),
+        (["--columns", " , "], "--columns needs at least one word"),
         (["--smooth", "-1"], "at least 0 for smooth"),
         (["--train", "a.csv", "--model", "b"], "exclude each other"),
         (["--model", "nowhere"], "is no saved detector"),
@@ -230,6 +233,44 @@ def test_a_wrong_request_is_refused_before_anything_runs(file, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     assert why in refused(file, *arguments)
     assert files(tmp_path) == ["mine.csv"]
+
+
+def test_of_a_kept_detector_only_the_threshold_can_be_changed(file, tmp_path):
+    ran(file, *PLAIN, "--out", tmp_path / "a", "--save", tmp_path / "kept")
+    ran(file, "--model", tmp_path / "kept", "--threshold", "2%", "--no-picture", "--out", tmp_path / "b")
+    asked = (file, "--model", tmp_path / "kept", "--out", tmp_path / "c")
+    assert "the threshold alone can be changed" in refused(*asked, "--season", "24")
+    assert not (tmp_path / "c").exists()
+
+
+def test_what_is_read_is_never_overwritten(file, tmp_path):
+    named = file.rename(tmp_path / "scores.csv")
+    before = named.read_text()
+    assert "would be overwritten" in refused(named, *PLAIN, "--out", tmp_path)
+    assert named.read_text() == before
+
+
+def test_files_whose_names_have_dots_have_folders_of_their_own(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("load.01.csv", "load.02.csv"):
+        (tmp_path / name).write_text(file.read_text())
+        ran(name, *PLAIN)
+    assert files(tmp_path / "locant-detect") == ["load.01", "load.02"]
+
+
+def test_names_are_shown_and_written_as_they_are(tmp_path):
+    values = wave(300, 4)
+    values[200:204] += 3
+    path = tmp_path / "[red]mine.csv"
+    path.write_text(csv(values, ["x score", "x", "[/nope]", r"$\foo{$"]))
+    done = ran(path, "--method", "harmonic", "--out", tmp_path / "out")
+    for name in ("[red]mine.csv", "[/nope]", r"$\foo{$"):
+        assert name in done.stdout
+    table = pl.read_csv(tmp_path / "out" / "scores.csv")
+    assert table["x score"].to_list() == pytest.approx(values[:, 0].tolist(), abs=1e-6)
+    assert table["x"].to_list() == pytest.approx(values[:, 1].tolist(), abs=1e-6)
+    assert "score of x" in table.columns
+    assert (tmp_path / "out" / "detected.png").stat().st_size > 10_000
 
 
 def test_an_empty_pipe_is_refused(tmp_path):

@@ -145,9 +145,10 @@ def test_a_season_is_found_under_trend_and_noise_and_none_in_noise():
     assert find_season(np.cumsum(np.random.default_rng(0).normal(size=(600, 1)), axis=0)) is None
 
 
-def test_one_huge_value_hides_nothing_else():
+@pytest.mark.parametrize("huge", [1e6, 9.96921e36, -1.7e155, 1.7e308])
+def test_one_huge_value_hides_nothing_else(huge):
     values = faulty()
-    values[50] = 1e6
+    values[50] = huge
     found = detect(as_series(values), Settings("sub-pca", smooth=0))
     assert any(396 <= event.start < 410 for event in found.events)
     assert any(event.start == 50 for event in found.events)
@@ -169,8 +170,15 @@ def test_after_a_gap_a_stream_gathers_rows_before_it_judges(every):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize(
     "values",
-    [wave(200) * 1e300, wave(200) * 1e-300, 1e9 + wave(200) * 1e-6, (wave(200) > 0).astype(float), np.eye(200)[:, :2]],
-    ids=["huge", "tiny", "far from zero", "two values", "constant but for one"],
+    [
+        wave(200) * 1e300,
+        np.sign(wave(200)) * 1.7e308,
+        wave(200) * 1e-300,
+        1e9 + wave(200) * 1e-6,
+        (wave(200) > 0).astype(float),
+        np.eye(200)[:, :2],
+    ],
+    ids=["huge", "as large as can be", "tiny", "far from zero", "two values", "constant but for one"],
 )
 def test_numbers_of_any_size_have_finite_scores(values):
     found = detect(as_series(values), Settings("sub-pca"))

@@ -11,8 +11,10 @@ import pytest
 from common_lab import LOCANT
 from common_records import finished
 
+from locant.cli.report import pack as pack_command
 from locant.report.study import markdown
-from locant.results.pack import pack, unpack
+from locant.results.existing import existing
+from locant.results.pack import FORMAT, pack, unpack
 from locant.results.record import read_record
 
 
@@ -31,7 +33,34 @@ def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp
     assert "rotary" in done.stdout
 
 
+def test_a_store_is_packed_into_another_file_that_can_be_read_again(tmp_path):
+    store, _ = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    before = store.path.read_bytes()
+    (tmp_path / "folder.gz").mkdir()
+    for out in ("packed", "folder.gz", ""):
+        with pytest.raises(ValueError, match=r"ends in \.gz"):
+            pack_command(["order"], out=tmp_path / out, store=store.path)
+    same = store.path.rename(tmp_path / "runs.gz")
+    with pytest.raises(ValueError, match="is the store that is packed"):
+        pack_command(["order"], out=same, store=same)
+    assert same.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.gz", "runs.gz"]
+
+
+def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    path.touch()
+    with pytest.raises(ValueError, match="is empty"):
+        existing(path)
+    assert path.read_bytes() == b""
+
+
 WRONG = {
+    "damaged": gzip.compress(b"x" * 999, mtime=0)[:12] + b"\xff" * 20,
+    "a study without a title": gzip.compress(
+        json.dumps({"format": FORMAT, "runs": [], "studies": [{"study": {"name": "x"}, "choices": {}}]}).encode(),
+        mtime=0,
+    ),
     "no gzip": b"hello",
     "no format": gzip.compress(b"[]", mtime=0),
     "another format": gzip.compress(json.dumps({"format": "x"}).encode(), mtime=0),

@@ -194,6 +194,7 @@ def test_windows_win_over_a_column_that_looks_like_labels(marked):
         ([["2014-02-14"]], r'window 1 is \["2014-02-14"\], not \[start, end\]. Windows are a JSON list'),
         ([["2014-02-14", None]], "window 1 is"),
         ({"folder/mine.csv": [1]}, 'window 1 is "1", not'),
+        ({"folder/mine.csv": True}, "holds true where windows should be"),
         (["from,to", "1,2"], r"has the columns from, to. Windows are"),
         (["[[1, 2"], r"is no whole JSON"),
         (["start,end", "1,"], r'window 1 is \["1", ""\], not'),

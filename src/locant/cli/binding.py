@@ -8,6 +8,7 @@ from locant.catalog import describe, names
 from locant.errors import one_of
 from locant.results.study import RowConfig, Study
 from locant.tasks import base
+from locant.training.config import RunConfig
 
 
 def identified(plan: Study) -> Study:
@@ -36,14 +37,26 @@ def _numbered(plan: Study, task: base.Task) -> Study:
 
 
 def known_facts(plan: Study) -> dict[str, Any]:
-    """What is known of a study's task; wrong options and baselines are told here."""
+    """What is known of a study's task; wrong options, baselines and encodings that cannot be made are told here."""
     task = base.make_task(plan.task, **plan.task_options)
     for name in plan.baselines:
         one_of(plan.task, "baselines", name, task.baselines)
     for row in plan.rows():
         if row.positions == "times":
             _can_tell_time(row, task, plan.seed_list()[0])
+        if not row.baseline:
+            _can_be_built(plan.run(row, plan.seed_list()[0]), task)
     return base.facts(task)
+
+
+def _can_be_built(run: RunConfig, task: base.Task) -> None:
+    """Whether the model of a row can be made; the class may be a user's own, and fail in any way."""
+    from locant.training.build import build
+
+    try:
+        build(run, task)
+    except Exception as problem:
+        raise ValueError(f"{run.name} cannot be built: {type(problem).__name__}: {problem}") from None
 
 
 def _can_tell_time(row: RowConfig, task: base.Task, seed: int) -> None:

@@ -19,7 +19,7 @@ from locant.cli.own import own_study
 from locant.cli.report import STORE, StoreOption, show, show_together
 from locant.engine.attempt import Files
 from locant.engine.driver import Compute, Driver, Watch
-from locant.errors import one_of
+from locant.errors import listed, one_of, whole_number
 from locant.results.reading import about, read_studies, study_names
 from locant.results.store import Kept, Store
 from locant.training.config import RunConfig
@@ -96,18 +96,30 @@ def compare(
             time=time,
             columns=columns,
         )
+    else:
+        own = {"objective": objective, "train-length": train_length, "test-lengths": test_lengths}
+        own |= {"time": time, "columns": columns}
+        if given := [f"--{name}" for name, value in own.items() if value is not None]:
+            raise ValueError(f"{', '.join(given)}: for your own data alone. Give --data FILE, or leave this out.")
     study = study or TASK
     changes |= dict(_assignment(text) for text in change or [])
     if encodings is not None:
-        changes["encodings"] = [name.strip() for name in encodings.split(",") if name.strip()]
+        changes["encodings"] = listed("--encodings", encodings)
     if seeds is not None:
         changes["seeds"] = seeds
     if device is not None:
-        changes["device"] = _usable(device)
+        changes["device"] = device
     one_of("compare", "engine", engine, ("local", "ray"))
+    whole_number("compare", "--workers", workers, least=0)
+    if store.suffix == ".gz":
+        raise ValueError(
+            f"{store} would be a packed file, which takes no more runs. Give --store a name such as runs.sqlite."
+        )
     from locant.cli.binding import identified, known_facts
 
     read = read_studies(study, quick=quick, design=design, changes=changes)
+    for where in {plan.device for plan in read} - {"cpu"}:
+        _check_device(where)
     if nab is not None:
         name_folder(nab, read)
     plans = [identified(plan) for plan in read]
@@ -128,18 +140,19 @@ def compare(
         driver = partial(Driver, plan, runs, compute, any_code=any_code, retry=retry)
         records.append(_finish(driver, runs, known, command))
     show_together(records)
+    if not all(any(row.seeds for row in record.rows if row.costs) for record in records):
+        raise typer.Exit(1)  # every model failed; why is told above
 
 
-def _usable(device: str) -> str:
-    """The device, when torch can use it here."""
+def _check_device(device: str) -> None:
+    """Whether torch can use it here, and gives numbers back."""
     import torch
 
     try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as problem:
-        first = str(problem).splitlines()[0]
+        torch.zeros(1, device=device).item()
+    except Exception as problem:  # each kind of device fails in its own way
+        first = (str(problem) or type(problem).__name__).splitlines()[0]
         raise ValueError(f"the device {device!r} cannot be used here: {first}\n  Try --device cpu.") from None
-    return device
 
 
 def _finish(driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str) -> StudyRecord:

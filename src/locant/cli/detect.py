@@ -14,13 +14,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from locant.errors import whole_number
+from locant.errors import listed, whole_number
 
 if TYPE_CHECKING:
     from locant.detection import Detection, Settings
     from locant.detection.detect import Tell
 
 PIPE = "-"
+WRITTEN = ("scores.csv", "scores.parquet", "events.csv", "events.json", "detected.png")
 
 
 def detect(
@@ -32,7 +33,7 @@ def detect(
         str | None, typer.Option(help="The value columns, with commas; all that vary by default.")
     ] = None,
     labels: Annotated[str | None, typer.Option(help="A column that says which rows are anomalous.")] = None,
-    windows: Annotated[Path | None, typer.Option(help="A file of anomalous stretches, [start, end] each.")] = None,
+    windows: Annotated[Path | None, typer.Option(help=r"A file of anomalous stretches, \[start, end] each.")] = None,
     method: Annotated[
         str, typer.Option(help="auto (the self-test decides), transformer, harmonic, sub-pca, nearest-window.")
     ] = "auto",
@@ -73,8 +74,8 @@ def detect(
 
       tail -f rows.csv | locant detect - --model detector
     """
-    names = [part.strip() for part in columns.split(",")] if columns else None
-    folder = out or Path("locant-detect") / ("pipe" if file == PIPE else Path(file).name.partition(".")[0])
+    names = None if columns is None else listed("--columns", columns)
+    folder = out or Path("locant-detect") / ("pipe" if file == PIPE else Path(Path(file).name.removesuffix(".gz")).stem)
     _check_combination(file, train, model, labels, windows)
     if file != PIPE:
         from locant.series.opening import existing
@@ -82,13 +83,19 @@ def detect(
         existing(file)  # what is wrong with the file's name is told before anything heavy is imported
     from locant.detection.settings import Settings
 
-    encodings = tuple(part.strip() for part in encoding.split(","))
+    encodings = tuple(listed("--encoding", encoding))
     settings = Settings(method, encodings, clean, season, smooth, threshold, steps, seed)
+    if model is not None and settings != Settings(threshold=threshold):
+        raise ValueError(
+            "of a kept detector (--model) the threshold alone can be changed: the rest was learnt with it."
+        )
     whole_number("detect", "--learn", learn, least=100)
     for place in (folder, save):
         if place is not None:
             _check_place(place)
-    console = Console(stderr=as_json or file == PIPE, width=None if sys.stdout.isatty() else 120)
+    if file != PIPE and Path(file).resolve() in [(folder / name).resolve() for name in WRITTEN]:
+        raise ValueError(f"{file} would be overwritten by what is found in it. Give another --out than {folder}.")
+    console = Console(stderr=as_json or file == PIPE, width=None if sys.stdout.isatty() else 120, markup=False)
     if file == PIPE:
         from locant.cli.piped import judge_pipe
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from locant.errors import one_of
+from locant.errors import listed, one_of
+from locant.series.opening import existing
 
 SERIES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".csv.gz", ".tsv.gz", ".jsonl.gz", ".ndjson.gz")
 OBJECTIVES = {"masked": "own-masked", "forecast": "own-forecast", "text": "own-text"}
@@ -23,8 +24,7 @@ def own_study(
     columns: str | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """The study for a file and the fields to change in it. What was understood of a series is printed to stderr."""
-    if not data.exists():
-        raise ValueError(f"there is no file {str(data)!r}. Looked in {data.resolve().parent}.")
+    existing(data)
     if objective is None:
         objective = "masked" if data.name.lower().endswith(SERIES) else "text"
     one_of("compare", "objective", objective, tuple(OBJECTIVES))
@@ -42,7 +42,7 @@ def own_study(
     if time is not None:
         changes["task_options.time"] = time
     if columns is not None:
-        changes["task_options.columns"] = [name.strip() for name in columns.split(",") if name.strip()]
+        changes["task_options.columns"] = listed("--columns", columns)
     _tell(data, time, changes.get("task_options.columns"))
     return OBJECTIVES[objective], changes
 
@@ -52,7 +52,11 @@ def _longer(test_lengths: str | None, train_length: int | None) -> dict[str, Any
     if test_lengths is None and train_length is None:
         return {}
     try:
-        lengths = [int(part) for part in test_lengths.split(",")] if test_lengths else [2 * (train_length or 0)]
+        lengths = (
+            [int(part) for part in listed("--test-lengths", test_lengths)]
+            if test_lengths
+            else [2 * (train_length or 0)]
+        )
     except ValueError:
         raise ValueError(
             f"--test-lengths needs whole numbers with commas, such as 256,512. Got {test_lengths!r}."
@@ -64,4 +68,4 @@ def _tell(data: Path, time: str | None, columns: list[str] | None) -> None:
     from locant.cli.detected import tell_series
     from locant.series import read_series
 
-    tell_series(read_series(data, time=time, columns=columns), Console(stderr=True))
+    tell_series(read_series(data, time=time, columns=columns), Console(stderr=True, markup=False))

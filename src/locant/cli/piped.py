@@ -33,6 +33,8 @@ def judge_pipe(
 
     detector = None if model is None else load(model)
     wanted = list(detector.names) if detector is not None and columns is None else columns
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: there are no rows to judge.")
     rows = stream_rows(sys.stdin, time=time, columns=wanted)
     if detector is None:
         first = list(islice(rows, learn))

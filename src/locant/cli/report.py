@@ -131,6 +131,10 @@ def pack(
     from locant.results import pack as packing
     from locant.results.record import read_record
 
+    if out.suffix != ".gz" or out.is_dir():
+        raise ValueError(f"--out needs a file whose name ends in .gz, such as studies.json.gz. Got {str(out)!r}.")
+    if out.resolve() == store.resolve():
+        raise ValueError(f"{out} is the store that is packed. Give --out another name.")
     kept = existing(store)
     ids = [read_record(kept, name).id for study in studies for name in _parts(study)]
     with _written(out):

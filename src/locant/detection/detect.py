@@ -49,6 +49,11 @@ def detect(
     rows = int(settings.clean * len(series.values)) if train is None else len(train.values)
     if rows < LEAST:
         raise ValueError(f"detect needs at least {LEAST} rows to learn from. {source.understood.file} gives {rows}.")
+    for name, asked, most in (("season", settings.season, rows // 2), ("smooth", settings.smooth, rows)):
+        if asked is not None and asked > most:
+            raise ValueError(
+                f"detect was asked for {name}={asked}, but {rows} rows are learnt from. Allowed: at most {most}."
+            )
     clock, clean = Clock.of(source), source.values[:rows]
     at = clock.at(source.times, len(source.values), again=True)
     units = Units.of(clean)

@@ -26,12 +26,19 @@ def scores_table(found: Detection, baselines: Mapping[str, Floats] | None = None
     if series.labels is not None:
         columns["label"] = series.labels.astype(np.int8)
     for place, name in enumerate(series.names):
-        columns[name if name not in columns else f"value of {name}"] = series.values[:, place]
-        columns[f"{name} expected"] = found.expected[:, place]
-        columns[f"{name} score"] = found.by_column[:, place]
+        columns[_free(name, f"value of {name}", columns)] = series.values[:, place]
+        columns[_free(f"{name} expected", f"expected of {name}", columns)] = found.expected[:, place]
+        columns[_free(f"{name} score", f"score of {name}", columns)] = found.by_column[:, place]
     for name, scores in (baselines or {}).items():
-        columns[f"baseline {name}"] = scores
+        columns[_free(f"baseline {name}", f"plain method {name}", columns)] = scores
     return pl.DataFrame(columns)
+
+
+def _free(name: str, instead: str, taken: Mapping[str, Any]) -> str:
+    """A name that no column has yet: one of the two, or the second with more marks."""
+    while name in taken:
+        name, instead = instead, f"{instead}'"
+    return name
 
 
 def events_table(events: tuple[Event, ...]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from locant.plots.frame import PLAIN, Array, Frame
 MOST_COLUMNS, MOST_POINTS = 6, 6_000
 ALARM, EXPECTED, LABEL = "#d01a00", "#2f79b5", "#34825b"
 NARROWEST = 0.004  # of the width: a shorter stretch would not be seen
+LARGEST = 1e300  # that is drawn: the room above it must be a number too
 
 
 class Span(NamedTuple):
@@ -40,13 +41,14 @@ def draw(
 ) -> tuple[Axes, ...]:
     """values and expected (T, columns), scores (T), times (T) or rows are counted; labels: what a person marked, if any."""
     look, across = frame.look, np.arange(len(values)) if times is None else times
+    values, expected = np.clip(values, -LARGEST, LARGEST), np.clip(expected, -LARGEST, LARGEST)
     panels, tall = len(names) + 1, [1.0] * len(names) + [0.75]
     size = (11.0, 1.6 + 1.75 * panels if panels < 4 else 1.6 + 1.25 * panels)
     with frame.axes(panels, size=size, title=title, sharex=True, height_ratios=tall) as axes:
         for panel, name, column, wanted in zip(axes, names, values.T, expected.T, strict=False):
             panel.plot(*_thinned(across, wanted), color=EXPECTED, linewidth=0.9, alpha=0.8)
             panel.plot(*_thinned(across, column), color=look.ink, linewidth=0.8)
-            panel.set_ylabel(name, fontsize=9.5)
+            panel.set_ylabel(name, fontsize=9.5, parse_math=False)
             low, high = np.quantile(column, [0, 1])
             room = 0.08 * (high - low) or 1.0
             panel.set_ylim(low - room, high + 2.2 * room)  # what is expected may lie far outside

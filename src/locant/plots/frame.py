@@ -73,7 +73,7 @@ class Frame:
             figure = self.figure or Figure(figsize=size, layout="compressed" if square else "constrained")
             whose = self.name.rpartition(":")[2]
             lines = [f"{whose}: {title}" if whose else title, *([self.note] if self.note else [])]
-            figure.suptitle("\n".join(lines), x=0.01, ha="left", linespacing=1.4)
+            figure.suptitle("\n".join(lines), x=0.01, ha="left", linespacing=1.4, parse_math=False)
             yield list(figure.subplots(rows, columns, squeeze=False, **grid).flat)
 
 

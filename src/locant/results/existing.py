@@ -17,6 +17,10 @@ def existing(path: Path) -> Store:
         raise ValueError(
             f"there is no store {path}. Run a study first (locant compare order --quick), or give --store."
         )
+    if not path.stat().st_size:
+        raise ValueError(
+            f"the store {path} is empty. Run a study first (locant compare order --quick), or give another."
+        )
     return unpack(path) if path.suffix == ".gz" else Store(path)
 
 

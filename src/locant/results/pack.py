@@ -11,6 +11,7 @@ import gzip
 import json
 import shutil
 import tempfile
+import zlib
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -52,7 +53,9 @@ def unpack(path: Path) -> Store:
         store = Store(folder / "runs.sqlite")
         store.keep(*runs)
         for entry in reversed(said["studies"]):
+            if not {"name", "title"} <= set(entry["study"]) or "facts" not in entry["choices"]:
+                raise ValueError("a study in it has no name, title or facts")
             store.keep_study(*[entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")])
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise ValueError(f"{path} cannot be read as packed studies ({FORMAT}): {problem}.") from None
     return store

@@ -27,7 +27,9 @@ def read_windows(path: str | Path, series: Path, said: list[str]) -> Pairs:
             raise ValueError(f"{path} is no whole JSON: {problem}.\n  Windows are {ALLOWED}.") from None
     if isinstance(content, dict):
         content = content[_key(found, list(content), series, said)]
-    return [_pair(found, number, item) for number, item in enumerate(content, 1)] if content else []
+    if not isinstance(content, list):
+        raise ValueError(f"{path} holds {json.dumps(content)} where windows should be. Windows are {ALLOWED}.")
+    return [_pair(found, number, item) for number, item in enumerate(content, 1)]
 
 
 def _table(path: Path) -> Pairs:

@@ -152,4 +152,7 @@ def make_task(name: str, **options: Any) -> Task:
             raise ValueError(
                 f"the task {name} has no option {option!r}.{did_you_mean(option, allowed)}\n  Its options: {', '.join(allowed)}"
             )
-    return cls(**{option: tuple(v) if isinstance(v, list) else v for option, v in options.items()})
+    try:
+        return cls(**{option: tuple(v) if isinstance(v, list) else v for option, v in options.items()})
+    except TypeError as problem:
+        raise ValueError(f"the task {name} cannot be made with {options}: {problem}.") from None
