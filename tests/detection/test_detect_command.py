@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 from common_detection import csv, ran, refused, wave
 
+from locant.cli.piped import judge_pipe
+from locant.detection import Settings
 from locant.series import room
 
 PLAIN = ("--method", "harmonic", "--no-picture")
@@ -271,6 +273,12 @@ def test_names_are_shown_and_written_as_they_are(tmp_path):
     assert table["x"].to_list() == pytest.approx(values[:, 1].tolist(), abs=1e-6)
     assert "score of x" in table.columns
     assert (tmp_path / "out" / "detected.png").stat().st_size > 10_000
+
+
+def test_a_closed_pipe_is_refused(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="standard input is closed"):
+        judge_pipe(Settings(), None, 100, time=None, columns=None)
 
 
 def test_an_empty_pipe_is_refused(tmp_path):
