@@ -210,7 +210,7 @@ def test_the_recommended_lines_run(tmp_path, series):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--data", "nowhere.csv"], "there is no file 'nowhere.csv'"),
+        (["--data", "nowhere.csv"], "there is no file nowhere.csv. Did you mean 'mine.csv'"),
         (["order", "--data", "mine.csv"], "leave out 'order'"),
         (["--data", "mine.csv", "--objective", "guess"], "masked"),
         (["--data", "mine.csv", "--train-length", "200"], "400 rows. Windows of 200 need at least 1005"),

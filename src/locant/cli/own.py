@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Console
 
 from locant.errors import listed, one_of
-from locant.series.opening import existing
 
 SERIES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".csv.gz", ".tsv.gz", ".jsonl.gz", ".ndjson.gz")
 OBJECTIVES = {"masked": "own-masked", "forecast": "own-forecast", "text": "own-text"}
@@ -24,6 +23,8 @@ def own_study(
     columns: str | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """The study for a file and the fields to change in it. What was understood of a series is printed to stderr."""
+    from locant.series.opening import existing
+
     existing(data)
     if objective is None:
         objective = "masked" if data.name.lower().endswith(SERIES) else "text"

@@ -7,6 +7,7 @@ runs are not.
 from __future__ import annotations
 
 import atexit
+import base64
 import gzip
 import json
 import shutil
@@ -14,11 +15,12 @@ import tempfile
 import zlib
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-from locant.results.notes import in_fewer_shades
 from locant.results.store import Kept, Store
 
 FORMAT = "locant studies 1"
+SHADES = bytes(round(round(value * 31 / 255) * 255 / 31) for value in range(256))
 
 
 def pack(store: Store, ids: list[str], path: Path) -> None:
@@ -38,6 +40,21 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
     with half.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
         file.write(text.encode())
     half.replace(path)
+
+
+def in_fewer_shades(notes: dict[str, Any]) -> dict[str, Any]:
+    """The same notes with every array (training/notes.py) in 32 shades instead of 256: a third of the room, compressed.
+
+    >>> note = {"shape": [1, 2], "top": [0.5], "bytes": base64.b64encode(bytes([255, 7])).decode()}
+    >>> list(base64.b64decode(in_fewer_shades({"attention": note})["attention"]["bytes"]))
+    [255, 8]
+    """
+    arrays = {name: note for name, note in notes.items() if isinstance(note, dict) and "bytes" in note}
+    return {**notes, **{name: {**note, "bytes": _coarse(note["bytes"])} for name, note in arrays.items()}}
+
+
+def _coarse(text: str) -> str:
+    return base64.b64encode(base64.b64decode(text).translate(SHADES)).decode("ascii")
 
 
 def unpack(path: Path) -> Store:

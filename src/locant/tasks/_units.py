@@ -23,7 +23,7 @@ class Units(NamedTuple):
     def of(cls, clean: Floats) -> Units:
         """From values (T,F), without their outermost ones.
 
-        >>> Units.of(np.array([[0.0], [2.0], [4.0]])).middle.tolist()
+        >>> Units.of(np.array([[0.0], [2.0], [4.0]])).middle.round(9).tolist()
         [2.0]
         """
         most = np.maximum(np.abs(clean).max(0), np.finfo(float).tiny)  # squares of huge values do not fit into float64
