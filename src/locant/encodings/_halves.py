@@ -31,34 +31,34 @@ def _level() -> int:
 
 def turn_blocks(x: Tensor, table: Tensor) -> Tensor:
     """x (…,T,d) turned by a table (2,…,T,d) of [cos, cos] and [−sin, sin]: (…,T,d)."""
-    return _Turn.apply(x, table[0], table[1][..., x.shape[-1] // 2 :], 1)
+    return _Turn.apply(x, table[0], *table[1].chunk(2, -1))
 
 
 class _Turn(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
-        ctx.save_for_backward(cosine, sine)
-        ctx.sign = sign
-        return _turned(x, cosine, sine, sign)
+    def forward(ctx: Any, x: Tensor, cosine: Tensor, minus: Tensor, sine: Tensor) -> Tensor:
+        ctx.save_for_backward(cosine, minus, sine)
+        return _turned(x, cosine, minus, sine)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        cosine, sine = ctx.saved_tensors
+        cosine, minus, sine = ctx.saved_tensors
         if visible(grads[0]):
-            return _Turn.apply(grads[0], cosine, sine, -ctx.sign), None, None, None
-        across = ctx.sign * torch.cat([sine, -sine], -1)  # many gradients at once, under vmap
+            return _Turn.apply(grads[0], cosine, sine, minus), None, None, None
+        across = torch.cat([sine, minus], -1)  # many gradients at once, under vmap
         return grads[0] * cosine + grads[0].roll(sine.shape[-1], -1) * across, None, None, None
 
 
-def _turned(x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
+def _turned(x: Tensor, cosine: Tensor, minus: Tensor, sine: Tensor) -> Tensor:
+    """x·[cos, cos] + [x_2, x_1]·[minus, sine], where minus is −sin φ; the other way round it turns back."""
     out = torch.empty_like(x)
     (x_1, x_2), (out_1, out_2) = x.chunk(2, -1), out.chunk(2, -1)
     tokens = max(1, BLOCK * x.shape[-2] // x.numel())
-    parts = (x, x_1, x_2, out, out_1, out_2, cosine, sine)
-    for some, some_1, some_2, to, to_1, to_2, by, across in zip(
+    parts = (x, x_1, x_2, out, out_1, out_2, cosine, minus, sine)
+    for some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 in zip(
         *(part.split(tokens, -2) for part in parts), strict=True
     ):
         torch.mul(some, by, out=to)
-        to_1.addcmul_(some_2, across, value=-sign)
-        to_2.addcmul_(some_1, across, value=sign)
+        to_1.addcmul_(some_2, across_1)
+        to_2.addcmul_(some_1, across_2)
     return out
