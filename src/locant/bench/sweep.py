@@ -29,10 +29,9 @@ PUBLISHED = {"study A": ("anomaly-faithful", 30), "study B": ("slots-faithful", 
 
 def tables(asked: Asked) -> list[Table]:
     rows: list[tuple[str, list[Cell]]] = []
-    for name, run in published(asked.quick).items():
+    for name, (study, run) in published(asked.quick).items():
         asked.tell(f"the sweep of {name}")
-        times = 1 if asked.quick else TURNS
-        found = _against_textbook(_study(name, asked.quick), run, asked.threads, times)
+        found = _against_textbook(study, run, asked.threads, 1 if asked.quick else TURNS)
         rows += [(f"{name}, {which}", [ratio]) for which, ratio in found.items()]
     title = "A textbook loop's time, × ours with the same protocol: training, validation and test, shortened"
     several = f"{RUNS} models: one after the other there, by {asked.threads} workers here."
@@ -42,10 +41,10 @@ def tables(asked: Asked) -> list[Table]:
     return [Table("sweep", title, ["× as fast"], rows, note), _engine(asked)]
 
 
-def published(quick: bool) -> dict[str, RunConfig]:
-    """A short run of each published study, with the sinusoid."""
+def published(quick: bool) -> dict[str, tuple[Study, RunConfig]]:
+    """Each published study, shortened, and a run of it with the sinusoid."""
     studies = {name: _study(name, quick) for name in PUBLISHED}
-    return {name: _runs(study, "sinusoidal", 1)[0] for name, study in studies.items()}
+    return {name: (study, _runs(study, "sinusoidal", 1)[0]) for name, study in studies.items()}
 
 
 def _study(name: str, quick: bool) -> Study:

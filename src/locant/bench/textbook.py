@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import islice
 
 import torch
 from torch import Tensor, nn
@@ -72,39 +74,49 @@ class Model(nn.Module):
         return self.head(x)
 
 
-def train(study: Study, seed: int) -> None:
-    """One model of a published study, trained and validated the plain way."""
-    torch.manual_seed(seed)
-    task, settings = make_task(study.task), study.training
-    model = Model(study.model, task)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=settings.rate, weight_decay=settings.weight_decay)
-    batches = [task.batch(settings.batch, seed, step) for step in range(settings.validate_every)]
-    real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in batches])
-    rows = TensorDataset(torch.cat([b.inputs for b in batches]), torch.cat([b.target for b in batches]), real)
-    loader, held = DataLoader(rows, batch_size=settings.batch, shuffle=True), {}
+class Loop:
+    """A model of a published study, and what trains it: batches that a DataLoader shuffles, AdamW, clipped gradients."""
 
-    def predict(inputs: Tensor, real: Tensor | None, places: Tensor | None = None, /) -> Tensor:
-        model.eval()
-        if id(inputs) not in held:
-            kept = TensorDataset(inputs, _all(inputs) if real is None else real)
-            held[id(inputs)] = DataLoader(kept, batch_size=settings.batch)
+    def __init__(self, study: Study, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.task, self.settings, self.seed = make_task(study.task), study.training, seed
+        self.model = Model(study.model, self.task)
+        rate, decay = self.settings.rate, self.settings.weight_decay
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=rate, weight_decay=decay)
+        batches = [self.task.batch(self.settings.batch, seed, step) for step in range(self.settings.validate_every)]
+        real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in batches])
+        rows = TensorDataset(torch.cat([b.inputs for b in batches]), torch.cat([b.target for b in batches]), real)
+        self.loader = DataLoader(rows, batch_size=self.settings.batch, shuffle=True)
+
+    def train(self, steps: int, after_each: Callable[[], None] = lambda: None) -> None:
+        """So many steps, and what follows each epoch."""
+        for left in range(steps, 0, -len(self.loader)):
+            self.model.train()
+            for inputs, target, mask in islice(self.loader, left):
+                self.optimiser.zero_grad()
+                self.task.loss(self.model(inputs, mask), target).backward()
+                nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+                self.optimiser.step()
+            after_each()
+
+    def validate(self) -> None:
+        self.task.validate(self._predict, self.settings.validation, self.seed)
+
+    def test(self) -> None:
+        self.task.test(self._predict, self.settings.test, self.seed)
+
+    def _predict(self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /) -> Tensor:
+        self.model.eval()
+        rows = TensorDataset(inputs, _all(inputs) if real is None else real)
         with torch.no_grad():
-            return torch.cat([model(*part) for part in held[id(inputs)]])
+            return torch.cat([self.model(*part) for part in DataLoader(rows, batch_size=self.settings.batch)])
 
-    done = 0
-    while done < settings.steps:
-        model.train()
-        for inputs, target, mask in loader:
-            optimiser.zero_grad()
-            task.loss(model(inputs, mask), target).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-            optimiser.step()
-            done += 1
-            if done == settings.steps:
-                break
-        held.clear()
-        task.validate(predict, settings.validation, seed)
-    task.test(predict, settings.test, seed)
+
+def train(study: Study, seed: int) -> None:
+    """One model of a published study, trained, validated and tested the plain way."""
+    loop = Loop(study, seed)
+    loop.train(study.training.steps, after_each=loop.validate)
+    loop.test()
 
 
 def _all(inputs: Tensor) -> Tensor:

@@ -1,49 +1,78 @@
-"""The steps of the two published studies: how much of what the machine can multiply at most they reach, on one core."""
+"""The training steps of the two published studies on one core: against a textbook loop's, and against what the machine can
+multiply at most."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from locant.bench.alone import alone
 from locant.bench.asked import Asked
-from locant.bench.ratio import timed
+from locant.bench.ratio import Ratio, over, timed, turns
 from locant.bench.sweep import published
 from locant.bench.table import Amount, Cell, Table
+from locant.bench.textbook import Loop
 from locant.positions import consecutive
+from locant.results.study import Study
 from locant.tasks.base import make_task
 from locant.training.build import build
 from locant.training.config import RunConfig
-from locant.training.evaluate import execute
+from locant.training.evaluate import Running
+from locant.training.loop import train
 
 SIZE = 1024  # of the square matrices whose product shows what the machine can do
-TRIES, PRODUCTS = 3, 30  # of which the best counts
+PRODUCTS = 30  # of which the best counts
+STEPS = 12  # in one turn; each begins with a new optimiser
+DROPOUTS = {"bits": "textbook's step, × ours", "pool": "× ours, dropout from a pool"}
 
 
 def tables(asked: Asked) -> list[Table]:
+    heads = [*DROPOUTS.values(), "a step", "reached", "a product alone", "share"]
     rows: list[tuple[str, list[Cell]]] = []
-    for name, run in published(asked.quick).items():
+    for name, (study, run) in published(asked.quick).items():
         asked.tell(f"the training step of {name}")
-        flops, reached, peak = alone(_measure, 1, run)
+        ratios = alone(_against_textbook, 1, study, run, 4 * asked.seconds)
+        flops, reached, peak = alone(_speed, 1, run, asked.seconds)
         speeds = [Amount(value / 1e9, "GFLOP/s") for value in (reached, peak)]
-        rows.append((name, [Amount(flops / 1e9, "GFLOP", 2), *speeds, Amount(100 * reached / peak, "%")]))
-    heads = ["a step", "reached", "a product alone", "share"]
-    best = f"The best of {PRODUCTS}, and of {TRIES} runs; only the FLOPs of products count."
-    note = f"A product alone: two matrices of {SIZE} × {SIZE}, float32. {best}"
-    return [Table("training", "Training steps against the product of two matrices, one thread", heads, rows, note)]
+        rows.append((name, [*ratios, Amount(flops / 1e9, "GFLOP", 2), *speeds, Amount(100 * reached / peak, "%")]))
+    dropout = "Dropout: torch's there; here 16 random bits for each number, or a window of numbers drawn once."
+    product = f"A product alone: two matrices of {SIZE} × {SIZE}, float32, the best of {PRODUCTS}."
+    note = f"{dropout} {product} Only the FLOPs of products count, and the quickest turn."
+    return [Table("training", "Training steps of the published studies, one thread, memory kept", heads, rows, note)]
 
 
-def _measure(run: RunConfig) -> tuple[float, float, float]:
-    """FLOPs of one step, FLOP/s of the steps of a short run, FLOP/s of a product of matrices."""
+def _against_textbook(study: Study, run: RunConfig, seconds: float) -> list[Ratio]:
+    """The textbook's time over ours, by turns in one process, for each way to draw dropout."""
+    loop = Loop(study, run.seed)
+    work = {source: _steps(_dropping(run, source)) for source in DROPOUTS}
+    found = turns({**work, "textbook": lambda: loop.train(STEPS)}, seconds=seconds, warm=2)
+    return [over(found["textbook"], found[source]) for source in DROPOUTS]
+
+
+def _steps(run: RunConfig) -> Callable[[], object]:
+    """A few steps of the only training loop."""
+    running = Running(run, make_task(run.task, **run.task_options), None, keep=False, rest=0.0)
+    settings = run.training
+    return lambda: train(running.model, running.loss, steps=STEPS, rate=settings.rate, clip=settings.clip, warm_up=0)
+
+
+def _dropping(run: RunConfig, source: str) -> RunConfig:
+    return run.model_copy(update={"model": run.model.model_copy(update={"dropout_from": source})})
+
+
+def _speed(run: RunConfig, seconds: float) -> tuple[float, float, float]:
+    """FLOPs of one step, FLOP/s of a few steps, FLOP/s of a product of matrices."""
     task = make_task(run.task, **run.task_options)
     model, batch = build(run, task), task.batch(run.training.batch, run.seed, 0)
     with FlopCounterMode(display=False) as counter:
         answer = model(batch.inputs, consecutive(batch.inputs.shape[1]), batch.real)
         task.loss(answer, batch.target).backward()
     flops = counter.get_total_flops()
-    seconds = min(execute(run).cost["seconds_a_step"] for _ in range(TRIES))
+    quickest = min(turns({"ours": _steps(run)}, seconds=seconds, warm=1)["ours"]) / STEPS
     one, two = torch.randn(2, SIZE, SIZE).unbind()
     out = torch.empty(SIZE, SIZE)
     torch.mm(one, two, out=out)
     product = min(timed(lambda: torch.mm(one, two, out=out)) for _ in range(PRODUCTS))
-    return flops, flops / seconds, 2 * SIZE**3 / product
+    return flops, flops / quickest, 2 * SIZE**3 / product
