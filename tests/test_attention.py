@@ -58,6 +58,24 @@ def test_quick_paths_equal_the_explicit_one(path, name, queries, extra, groups, 
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("masked", ["no", "padding", "heads", "some see nothing"])
+def test_one_query_over_shared_keys_equals_the_explicit_path(name, masked):
+    encoding, keys, pos = build(name).double(), 13, torch.arange(13).expand(2, 13)
+    tensors = qkv(queries=1, keys=keys, groups=2, dtype=torch.float64)
+    draw = torch.Generator().manual_seed(0)
+    mask = {
+        "no": None,
+        "padding": torch.rand(2, 1, 1, keys, generator=draw) > 0.3,
+        "heads": torch.rand(2, 4, 1, keys, generator=draw) > 0.5,
+        "some see nothing": torch.tensor([True, False, True, False])[None, :, None, None].expand(2, 4, 1, keys),
+    }[masked]
+    settings = {"q_pos": pos[:, -1:], "k_pos": pos, "causal": True, "mask": mask}
+    want, want_grads = run("explicit", encoding, tensors, **settings)
+    got, got_grads = run("auto", encoding, tensors, **settings)
+    torch.testing.assert_close([got, *got_grads], [want, *want_grads], atol=1e-11, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_explicit_path_is_attention_as_it_is_written(name, causal):
     encoding, (q, k, v) = build(name), qkv()

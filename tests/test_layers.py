@@ -21,7 +21,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"reach", "tiles"},
     {"tiled_gradients"},
     {"flexed", "masked", "tiled"},
-    {"blocked", "dropout", "placing"},
+    {"blocked", "cache", "dropout", "placing"},
     {"attention"},
     {"planning", "self_attention"},
     {"model"},

@@ -23,7 +23,7 @@ _HOME = {
     "Encoding": "locant.encodings.base",
     "attend": "locant.attention",
     "Attention": "locant.self_attention",
-    "Cache": "locant.self_attention",
+    "Cache": "locant.cache",
     "Transformer": "locant.model",
     "certify": "locant.certificate",
     "permute_for_pairing": "locant.encodings.rotary",
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
     from locant import positions as positions
     from locant.adapters import adapt
     from locant.attention import attend
+    from locant.cache import Cache
     from locant.catalog import make, names
     from locant.certificate import certify
     from locant.encodings.base import Encoding
     from locant.encodings.rotary import permute_for_pairing
     from locant.model import Transformer
     from locant.planning import plan
-    from locant.self_attention import Attention, Cache
+    from locant.self_attention import Attention
     from locant.shapes import Shape
 
 __all__ = [

@@ -32,6 +32,7 @@ from locant.tiled import tiled
 from locant.tiles import ByDistance
 
 PATHS = ("explicit", "blocked", "tiled", "flex", "fused")
+FEW = 16  # queries for which nothing as large as the keys should be copied
 
 
 class Explained(NamedTuple):
@@ -139,9 +140,9 @@ def choose(placed: Placed, q: Tensor, k: Tensor, drop: nn.Dropout | None = None)
         return Choice("explicit", "the fused kernel of a CPU knows no transform such as vmap")
     if placed.tiles is not None and k.shape[-1] == width:
         return Choice("tiled" if on_cpu else "flex", f"its bias is {placed.tiles.told}, so memory grows with length")
-    if on_cpu and k.shape[-1] > width and q.shape[-2] == 1:
+    if on_cpu and k.shape[-1] > width and q.shape[-2] <= FEW:
         return Choice(
-            "explicit", "the fused kernel would copy every value to make it as wide as the keys, for one query"
+            "explicit", "the fused kernel would copy every value to make it as wide as the keys, for a query or a few"
         )
     placed = written(placed)
     plain = q.dtype in (torch.float32, torch.float64) and positions.visible(q) and torch.is_grad_enabled()
@@ -165,6 +166,9 @@ def attend_rotated(
     path: str = "auto",
 ) -> Tensor:
     """Attention of rotated queries and keys by the chosen path; `drop` acts on the weights."""
+    shared = q.shape[1] > k.shape[1] and not needs_scores(placed.encoding)
+    if shared and q.shape[-2] == 1 and drop is None and path == "auto":
+        return _gathered(q, k, v, written(placed), scale)
     k, v = share_keys(q, k, v)
     if placed.tiles is not None and v.shape[-1] != q.shape[-1]:  # the kernel wants one width
         placed = written(placed)
@@ -180,6 +184,18 @@ def attend_rotated(
         out = flexed(q, k, v, placed.tiles, causal=placed.causal, scale=scale)
     else:
         out = _whole(q, k, v, written(placed), chosen, scale, drop)
+    return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
+
+
+def _gathered(q: Tensor, k: Tensor, v: Tensor, placed: Placed, scale: float) -> Tensor:
+    """One query a head, several heads a key head: as several queries of one head, so that no key is copied."""
+    batch, heads, groups = q.shape[0], q.shape[1], k.shape[1]
+    add = placed.add
+    if add is not None and add.dim() == 4 and add.shape[1] > 1:
+        add = add.reshape(add.shape[0], groups, -1, add.shape[-1])  # (1|B, H, 1, K) → (1|B, G, H/G, K)
+    together = placed._replace(add=add, blind=None)
+    out = attend_rotated(q.reshape(batch, groups, -1, q.shape[-1]), k, v, together, scale=scale)
+    out = out.reshape(batch, heads, 1, -1)
     return out if placed.blind is None else out.masked_fill(placed.blind, 0.0)
 
 
@@ -223,7 +239,7 @@ def explain_rotated(
     q_pos, k_pos = placed.q_pos, placed.k_pos
     precise = torch.promote_types(q.dtype, torch.float32)
     q = q * scale
-    scores = (q @ k.mT).to(precise)  # (B, H, Q, K)
+    scores = (q @ k.mT if q.shape[-2] > 1 else (k @ q.mT).mT).to(precise)  # (B, H, Q, K); one query: at memory's speed
     if overrides(placed.encoding, "rescore"):
         scores = placed.encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos)
     if placed.add is not None:

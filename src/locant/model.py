@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from locant.cache import Cache
 from locant.dropout import make_dropout
 from locant.encodings.base import Encoding
 from locant.errors import one_of, whole_number
 from locant.placing import Placed, check_tokens, need_encoding, place, place_step
-from locant.self_attention import Cache, Projections, check_cache
+from locant.self_attention import Projections, check_cache
 from locant.shapes import Shape
 
 NORMS = ("pre", "post")

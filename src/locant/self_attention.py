@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import torch
 from torch import Tensor, nn
 
 from locant.attention import attend_rotated, explain_rotated, rotate, share_keys
+from locant.cache import Cache, append
 from locant.dropout import make_dropout
 from locant.encodings.base import Encoding
 from locant.errors import whole_number
 from locant.placing import Placed, check_tokens, need_encoding, place, place_step
 from locant.shapes import Shape
-
-
-class Cache(NamedTuple):
-    """Keys, values (B,G,T,d) and positions of the tokens so far. Never changed: a step makes a new one."""
-
-    k: Tensor
-    v: Tensor
-    pos: Tensor
 
 
 class Attention(nn.Module):
@@ -114,7 +104,7 @@ class Projections(nn.Module):
         encoding = placed.encoding
         if encoding.cacheable_keys:
             q, k = rotate(placed, q, k, placed.q_pos)  # old keys stay as they were turned
-        cache = Cache(k, v, placed.k_pos) if cache is None else _append(cache, k, v, placed.k_pos)
+        cache = Cache(k, v, placed.k_pos) if cache is None else append(cache, k, v, placed.k_pos)
         k, v = cache.k, cache.v
         if not encoding.cacheable_keys:
             q, k = rotate(placed, q, k)
@@ -130,7 +120,3 @@ def check_cache(cache: Cache | None, x: Tensor) -> None:
     """Refuse a cache of another batch."""
     if cache is not None and cache.k.shape[0] != x.shape[0]:
         raise ValueError(f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were given.")
-
-
-def _append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor) -> Cache:
-    return Cache(torch.cat([cache.k, k], -2), torch.cat([cache.v, v], -2), pos)

@@ -39,5 +39,6 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
 
 def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:
     """One number a head from a table (rows, H), for the row of each pair (1|B, 1, Q, K): (1|B, H, Q, K)."""
-    picked = torch.nn.functional.embedding(row.squeeze(1), table)  # (1|B, Q, K, H)
-    return picked.permute(0, 3, 1, 2).contiguous()  # every layer reads it head by head
+    batch, _, queries, keys = row.shape
+    picked = table.T.gather(1, row.reshape(1, -1).expand(table.shape[1], -1))  # (H, B·Q·K): heads one after the other
+    return picked.view(table.shape[1], batch, queries, keys).transpose(0, 1)

@@ -20,8 +20,8 @@ def frequencies(width: int, base: float | Tensor, device: torch.device) -> Tenso
     >>> [round(w, 4) for w in frequencies(4, 10_000.0, torch.device("cpu")).tolist()]
     [1.0, 0.01]
     """
-    exponent = torch.arange(0, width, 2, device=device, dtype=wide(device)) / width
-    return base**-exponent
+    exponent = torch.arange(0, -width, -2, device=device, dtype=wide(device)) / width
+    return base**exponent
 
 
 def angles(pos: Tensor, frequency: Tensor) -> Tensor:

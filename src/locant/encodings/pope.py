@@ -51,9 +51,9 @@ class Pope(Encoding):
         """Cosines and sines, (…, T, 2, d): of every query position with δ, (…, H, T, 2, d), and of every key's."""
         dtype = torch.promote_types(dtype, torch.float32)
         delta = self.delta.clamp(-2 * math.pi, 0.0).to(dtype)[:, None, :]  # (H, 1, d)
-        cosine, sine = self._unit(q_pos, dtype)
-        turned = torch.stack([cosine * delta.cos() + sine * delta.sin(), sine * delta.cos() - cosine * delta.sin()], -2)
-        return turned, torch.stack(self._unit(k_pos, dtype), -2)
+        (cosine, sine), (by, across) = self._unit(q_pos, dtype), (delta.cos(), delta.sin())
+        turned = torch.stack([cosine * by + sine * across, sine * by - cosine * across], -2)
+        return turned, torch.stack((cosine, sine) if k_pos is q_pos else self._unit(k_pos, dtype), -2)
 
     def _unit(self, pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """cos and sin of the angles, each (…, 1, T, d)."""

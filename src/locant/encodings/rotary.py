@@ -130,11 +130,11 @@ class Rotary(Encoding):
 
     def _table(self, pos: Tensor, theta: Tensor, dtype: torch.dtype) -> Tensor:
         angle = axial_angles(pos, theta, self.axes).unsqueeze(-3)  # (…, 1, T, pairs)
-        cosine, sine = angle.cos() * self.scale, angle.sin() * self.scale
         real = torch.promote_types(dtype, torch.float32)
+        cosine, sine = (angle.cos() * self.scale).to(real), (angle.sin() * self.scale).to(real)
         if self.pairing == "interleaved":
-            return torch.complex(cosine.to(real), sine.to(real))
-        return torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)]).to(real)
+            return torch.complex(cosine, sine)
+        return torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)])
 
     def rotate(
         self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, tables: tuple[Tensor, Tensor] | None = None

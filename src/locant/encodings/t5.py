@@ -70,5 +70,8 @@ class T5(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("t5", q_pos, k_pos)
-        row = self.bucket(-difference(q_pos, k_pos))  # (1|B, 1, Q, K)
-        return bias_from_rows(self.table, row)
+        offset, far = -difference(q_pos, k_pos), self.edges[-1]  # (1|B, 1, Q, K); all beyond `far` is one bucket
+        if offset.numel() <= 2 * far:
+            return bias_from_rows(self.table, self.bucket(offset))
+        each = torch.arange(-far, far + 1, device=offset.device)  # the bucket of every offset up to there is found once
+        return bias_from_rows(self.table[self.bucket(each)], offset.clamp(-far, far) + far)

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 SHARED = (
     "attention",
     "blocked",
+    "cache",
     "catalog",
     "claims",
     "dropout",
