@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
 from locant.catalog import describe, names
@@ -56,6 +57,7 @@ def test_every_encoding_has_its_formula_paper_and_worked_example_at_the_top():
         assert re.search(r"^    \S.*[=+(].*", doc, flags=re.MULTILINE), name
 
 
+@pytest.mark.slow
 def test_the_front_table_and_the_reports_are_made_from_the_packed_records():
     making = script("make_studies")
     found = making.records(unpack(making.PACKED))

@@ -17,7 +17,9 @@ import polars
 import pytest
 import torch
 from common_lab import LOCANT, finish, kept, start, write_tiny
+from typer.testing import CliRunner
 
+from locant.cli.app import app
 from locant.results.reading import study_names
 
 
@@ -27,6 +29,20 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     write_tiny(folder)
     return folder, finish(folder), kept(folder)
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch):
+    """What the tiny study's command answers to words that it cannot follow."""
+    write_tiny(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def ask(*words):
+        result = CliRunner().invoke(app, ["compare", "tiny.toml", *words])
+        assert result.exit_code == 2, result.output
+        return " ".join(result.output.split())
+
+    return ask
 
 
 def test_a_study_ends_in_a_table_a_verdict_and_the_path_of_what_it_wrote(whole):
@@ -131,23 +147,21 @@ def test_a_loss_that_is_not_a_number_is_a_failure_with_its_step(tmp_path):
         (("--set", "task_options.lenght=3"), "Did you mean 'length'?"),
     ],
 )
-def test_a_wrong_field_says_what_is_allowed_before_anything_trains(tmp_path, words, said):
-    write_tiny(tmp_path)
-    assert said in finish(tmp_path, *words, status=2)
+def test_a_wrong_field_says_what_is_allowed_before_anything_trains(refused, tmp_path, words, said):
+    assert said in refused(*words)
     assert not kept(tmp_path) if (tmp_path / "locant-results").exists() else True
 
 
-def test_a_store_that_cannot_be_used_is_told_and_left_alone(whole, tmp_path):
-    write_tiny(tmp_path)
+def test_a_store_that_cannot_be_used_is_told_and_left_alone(refused, whole, tmp_path):
     (tmp_path / "text.sqlite").write_text("this is no database, but it is longer than a header of SQLite would be " * 3)
     before = (tmp_path / "text.sqlite").read_bytes()
-    assert "cannot be opened" in finish(tmp_path, "--store", "text.sqlite", status=2)
+    assert "cannot be opened" in refused("--store", "text.sqlite")
     assert (tmp_path / "text.sqlite").read_bytes() == before
     (tmp_path / "a_file").write_text("")
-    assert "cannot be opened" in finish(tmp_path, "--store", "a_file/runs.sqlite", status=2)
+    assert "cannot be opened" in refused("--store", "a_file/runs.sqlite")
     whole_file = (whole[0] / "locant-results/runs.sqlite").read_bytes()
     (tmp_path / "cut.sqlite").write_bytes(whole_file[: len(whole_file) // 2])
-    assert "cut.sqlite" in finish(tmp_path, "--store", "cut.sqlite", status=2)
+    assert "cut.sqlite" in refused("--store", "cut.sqlite")
 
 
 def test_reports_come_from_the_store_alone_in_every_format(whole):
@@ -197,8 +211,7 @@ def _wait_gone(pid: int) -> None:
     _kill(pid)
 
 
-def test_a_device_that_is_not_there_is_told_before_anything_trains(tmp_path):
-    write_tiny(tmp_path)
-    said = finish(tmp_path, "--device", "cuda:7" if not torch.cuda.is_available() else "cuda:99", status=2)
+def test_a_device_that_is_not_there_is_told_before_anything_trains(refused):
+    said = refused("--device", "cuda:7" if not torch.cuda.is_available() else "cuda:99")
     assert "cannot be used here" in said
     assert "--device cpu" in said
