@@ -56,6 +56,8 @@ LINES = [
     Line("t5, causal, 4 padded rows", "t5", 4096, batch=4),
     Line("t5, both sides", "t5", 4096, causal=False),
     Line("relative, both sides", "relative", 4096, causal=False),
+    Line("t5, causal, uneven positions", "t5", 4096, irregular=True),
+    Line("relative, both sides, uneven positions", "relative", 4096, causal=False, irregular=True),
     Line("alibi, causal, real time stamps", "alibi", 4096, irregular=True),
     Line("alibi, both sides, real time stamps", "alibi", 4096, causal=False, irregular=True),
 ]
@@ -115,7 +117,7 @@ def _work(line: Line, length: int) -> Work:
     size = (line.batch, HEADS, length, WIDTH)
     q, k, v = (torch.randn(size, requires_grad=True) for _ in range(3))
     grad, leaves = torch.randn(size), [q, k, v, *encoding.parameters()]
-    pos = torch.rand(length).cumsum(0) if line.irregular else torch.arange(length)
+    pos = _uneven(length, encoding.real_positions) if line.irregular else torch.arange(length)
 
     lengths = length - torch.arange(line.batch) * length // 8
     mask = (torch.arange(length) < lengths[:, None])[:, None, None, :] if line.batch > 1 else None
@@ -126,3 +128,8 @@ def _work(line: Line, length: int) -> Work:
         torch.autograd.grad(out, leaves, grad)
 
     return run
+
+
+def _uneven(length: int, real: bool) -> torch.Tensor:
+    """Time stamps, or, for a table, whole numbers with gaps."""
+    return (torch.rand(length) if real else torch.randint(1, 4, (length,))).cumsum(0)

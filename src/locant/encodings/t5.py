@@ -70,8 +70,8 @@ class T5(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("t5", q_pos, k_pos)
-        offset, far = -difference(q_pos, k_pos), self.edges[-1]  # (1|B, 1, Q, K); all beyond `far` is one bucket
-        if offset.numel() <= 2 * far:
-            return bias_from_rows(self.table, self.bucket(offset))
-        each = torch.arange(-far, far + 1, device=offset.device)  # the bucket of every offset up to there is found once
-        return bias_from_rows(self.table[self.bucket(each)], offset.clamp(-far, far) + far)
+        delta, far = difference(q_pos, k_pos), self.edges[-1]  # (1|B, 1, Q, K); all beyond `far` is one bucket
+        if delta.numel() <= 2 * far:
+            return bias_from_rows(self.table, self.bucket(-delta))
+        each = torch.arange(-far, far + 1, device=delta.device)  # the bucket of every offset up to there is found once
+        return bias_from_rows(self.table[self.bucket(each)], (far - delta).clamp(0, 2 * far))
