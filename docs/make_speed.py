@@ -7,21 +7,84 @@ python docs/make_speed.py
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 HOME = Path(__file__).parent
 README, MEASURED = HOME.parent / "README.md", HOME / "speed.md"
 BEGIN, END = "<!-- made by docs/make_speed.py -->\n", "<!-- end -->\n"
-SHOWN = ("Rotating q and k, (8, 8, 512, 64)", "Attention with a bias", "A textbook loop's time")
+ROTATION, BIAS = "Rotating q and k, (8, 8, {}, 64)", "Attention with a bias"
+TOKEN, STEP, SWEEP = "One new token", "Training steps", "A textbook loop's time"
+BOTH, FASTER = "forward + backward", "times as fast as a textbook loop"
+
+
+class Quoted(NamedTuple):
+    """A line of README's first table: what it says, and where its number stands (a row by how its name begins)."""
+
+    work: str
+    unit: str
+    table: str
+    row: str
+    column: str
+
+
+QUOTED = [
+    *(
+        Quoted(f"q and k (8, 8, {length}, 64) turned, {who}", "× memcpy", ROTATION.format(length), row, BOTH)
+        for length in (512, 2048)
+        for who, row in {
+            "interleaved pairs": "locant, interleaved",
+            "half pairs": "locant, half",
+            "half pairs, transformers": "transformers",
+        }.items()
+    ),
+    *(
+        Quoted(f"{line}, {length} tokens", "× plain attention", BIAS, line, length)
+        for line, length in {
+            "t5, causal": "8,192",
+            "relative, causal": "8,192",
+            "alibi, causal": "8,192",
+            "t5, both sides": "4,096",
+            "relative, both sides": "4,096",
+            "t5, causal, uneven positions": "4,096",
+            "relative, both sides, uneven positions": "4,096",
+            "alibi, both sides, real time stamps": "4,096",
+            "t5, causal, written down": "4,096",
+        }.items()
+    ),
+    *(
+        Quoted(f"one new token over 8,192 cached keys, {row}", "× none", TOKEN, row, "× none")
+        for row in ("rotary", "t5", "pope", "none, copied")
+    ),
+    Quoted("a training step, study A", FASTER, STEP, "study A", "textbook's step, × ours"),
+    Quoted("a training step, study B", FASTER, STEP, "study B", "textbook's step, × ours"),
+    Quoted("two models of study A, two cores", FASTER, SWEEP, "study A, 2 models, there on one core", "× as fast"),
+    Quoted("two models of study B, two cores", FASTER, SWEEP, "study B, 2 models, there on one core", "× as fast"),
+]
 
 
 def section(told: str) -> str:
-    """What README shows: the first line, which says when and on what, and some of the tables."""
+    """What README shows: when and on what, the numbers that matter most, and attention by length."""
     first, *tables = told.split("\n### ")
-    shown = [table.strip() for start in SHOWN for table in tables if table.startswith(start)]
-    if len(shown) != len(SHOWN):
-        raise SystemExit(f"{MEASURED} lacks a table: run all of locant bench.")
-    heads = [f"**{title}**\n{rest}" for title, rest in (table.split("\n", 1) for table in shown)]
-    return "\n\n".join([first.strip() + ".", *heads]) + "\n"
+    lines = [f"| {one.work} | {number(tables, one)} | {one.unit} |" for one in QUOTED]
+    title, rest = find(tables, BIAS).strip().split("\n", 1)
+    return "\n".join([first.strip() + ".\n", "| work | here | |", "|---|---|---|", *lines, f"\n**{title}**\n{rest}\n"])
+
+
+def number(tables: list[str], quoted: Quoted) -> str:
+    """The cell that a line quotes."""
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in find(tables, quoted.table).split("\n")]
+    heads, *rows = (row for row in cells if row)
+    named = [row for row in rows if row[0] == quoted.row] or [row for row in rows if row[0].startswith(quoted.row)]
+    if not named or quoted.column not in heads:
+        raise SystemExit(f"{MEASURED} lacks {quoted.row!r} under {quoted.column!r}: run all of locant bench.")
+    return named[0][heads.index(quoted.column)]
+
+
+def find(tables: list[str], start: str) -> str:
+    found = [table for table in tables if table.startswith(start)]
+    if not found:
+        raise SystemExit(f"{MEASURED} lacks a table that begins with {start!r}: run all of locant bench.")
+    return found[0]
 
 
 def renewed(readme: str, told: str) -> str:
@@ -34,7 +97,7 @@ def main() -> None:
     README.write_text(
         renewed(README.read_text(encoding="utf-8"), MEASURED.read_text(encoding="utf-8")), encoding="utf-8"
     )
-    print(f"README.md: {len(SHOWN)} tables of {MEASURED.name}")
+    print(f"README.md: {len(QUOTED)} numbers of {MEASURED.name}")
 
 
 if __name__ == "__main__":

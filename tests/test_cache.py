@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import gc
 
 import pytest
 import torch
 
 import locant
-from locant.cache import LEAST, Cache
+from locant.cache import _ROOMS, LEAST, Cache
 
 DIM, HEADS, T = 32, 4, 12
 MODES = {"no_grad": torch.no_grad, "inference": torch.inference_mode, "gradients": torch.enable_grad}
@@ -58,10 +59,10 @@ def test_what_a_cache_shows_never_changes():
     made, (x, pos) = layer(), tokens()
     with torch.no_grad():
         _, caches = go_on(made, x, pos, None, 4, 1)
-        shown = [part.clone() for part in caches[-1][:3]]
+        shown = [part.clone() for part in caches[-1]]
         go_on(made, x, pos, caches[-1], 1, 1)
         go_on(made, -x, pos, caches[-1], 1, 1)
-    assert all(torch.equal(now, before) for now, before in zip(caches[-1][:3], shown, strict=True))
+    assert all(torch.equal(now, before) for now, before in zip(caches[-1], shown, strict=True))
 
 
 def test_two_ways_on_from_one_cache_know_nothing_of_each_other():
@@ -117,3 +118,27 @@ def test_a_cache_goes_on_in_another_mode(first, then):
         after, _ = go_on(made, x.clone(), pos, caches[-1], 1, 1)
         whole = made(x, pos, causal=True)
     torch.testing.assert_close(torch.cat([before, after], 1).detach(), whole[:, :8].detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_a_room_lasts_as_long_as_a_cache_that_is_in_it():
+    made, (x, pos) = layer(), tokens()
+    before = len(_ROOMS)
+    with torch.no_grad():
+        _, caches = go_on(made, x, pos, None, 4, 1, 1)
+    assert len(_ROOMS) == before + 2
+    del caches
+    gc.collect()
+    assert len(_ROOMS) == before
+
+
+def test_a_step_can_be_compiled():
+    made, (x, pos) = layer(), tokens()
+    step = torch.compile(lambda x, pos, cache: made.step(x, pos, cache), backend="eager", fullgraph=True)
+    with torch.no_grad():
+        _, cache = made.step(x[:, :4], pos[:4])
+        want, _ = made.step(x[:, 4:5], pos[4:5], cache)
+        got, after = step(x[:, 4:5], pos[4:5], cache)
+        more, _ = made.step(x[:, 5:6], pos[5:6], after)
+        whole = made(x, pos, causal=True)
+    torch.testing.assert_close(got, want)
+    torch.testing.assert_close(more, whole[:, 5:6], atol=1e-5, rtol=1e-5)

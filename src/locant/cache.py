@@ -6,10 +6,12 @@ from it may write there; who goes on from it again, as a beam search does, gets 
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from locant.positions import visible
 
@@ -44,33 +46,41 @@ class Room:
             to[..., first : first + part.shape[-2], :] = part
 
 
+_ROOMS: MutableMapping[Tensor, Room] = (
+    WeakTensorKeyDictionary()
+)  # by the keys that a cache shows, while anybody has them
+
+
 class Cache(NamedTuple):
     """Keys, values (B,G,T,d) and positions of the tokens so far. Never changed: a step makes a new one."""
 
     k: Tensor
     v: Tensor
     pos: Tensor
-    room: Room | None = None  # where the next may be written; a cache that is made by hand needs none
 
 
 def append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor) -> Cache:
     """The cache with new keys and values behind the old ones; pos are the positions of all."""
     if not _may_write(cache.k, cache.v, k, v):
         return Cache(torch.cat([cache.k, k], -2), torch.cat([cache.v, v], -2), pos)
-    old, room = cache.k.shape[-2], cache.room
+    old, room = cache.k.shape[-2], _ROOMS.get(cache.k)
     total = old + k.shape[-2]
     if room is None or not room.holds(cache.k, cache.v) or not room.take(old, total):
         room = Room(cache.k, cache.v, total + max(LEAST, total // SHARE))
         room.take(0, total)
         room.write(0, cache.k, cache.v)
     room.write(old, k, v)
-    return Cache(room.k[..., :total, :], room.v[..., :total, :], pos, room)
+    new = Cache(room.k[..., :total, :], room.v[..., :total, :], pos)
+    _ROOMS[new.k] = room
+    return new
 
 
 def _may_write(*tensors: Tensor) -> bool:
-    """Whether new tokens can be written behind the old: no gradient wants them, nothing traces them, all are of one kind."""
+    """Whether new tokens can be written behind the old: nothing traces them, no gradient wants them, all are of one kind."""
+    if not all(map(visible, tensors)):
+        return False
     if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
         return False
     if any(one.is_inference() for one in tensors) and not torch.is_inference_mode_enabled():
         return False
-    return all(map(visible, tensors)) and len({(one.dtype, one.device) for one in tensors}) == 1
+    return len({(one.dtype, one.device) for one in tensors}) == 1
