@@ -6,12 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from locant import positions
-from locant.attention import Choice, choose, rotate
+from locant.attention import FEW, Choice, choose, rotate
 from locant.encodings.base import Encoding
 from locant.errors import share, whole_number
 from locant.placing import need_encoding, pays, place
-
-FEW = 4  # tokens that stand for all
 
 
 def plan(
@@ -36,7 +34,7 @@ def plan(
     Choice(path='tiled', why='its bias is shown to the kernel by distance, so memory grows with length')
     """
     need_encoding("plan", encoding)
-    few = min(FEW, whole_number("plan", "length", length))
+    few = min(FEW + 1, whole_number("plan", "length", length))
     q, k = (
         torch.zeros(1, encoding.shape.heads, few, encoding.shape.head, dtype=dtype, device=device) for _ in range(2)
     )
@@ -54,5 +52,4 @@ def plan(
 def _like(pos: Tensor, few: int) -> Tensor:
     """A few positions, evenly spaced when all are, and uneven when they are not."""
     even = positions.evenly_spaced(pos, pos) is not None
-    uneven = torch.tensor([0, 1, 3, 4], dtype=pos.dtype, device=pos.device)
-    return pos[:few] if even else uneven[:few]
+    return pos[:few] if even else torch.arange(few, dtype=pos.dtype, device=pos.device) ** 2

@@ -86,10 +86,12 @@ def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned] if learns else []
     norms, longest_k = asked.q.norm(dim=-1) * abs(scale), lengths(asked.k)
     for rows in rows_of(asked.q.shape[-2], asked.k.shape[-2], causal, at_once):
-        bias, these = tiles.at(rows).to(asked.q.dtype), slice(rows.first, rows.last)
+        with torch.set_grad_enabled(learns):
+            made = tiles.at(rows).to(asked.q.dtype)
+        bias, these = made.detach(), slice(rows.first, rows.last)
         logs = asked.logs[..., these].aminmax(dim=-1)
         reached = spans(bias, norms[..., these].amax(-1), longest_k, logs)
-        gathered = tiles.gradient(rows, bias) if learns else None
+        gathered = tiles.gradient(rows, made) if learns else None
         for row, some in enumerate(reached):
             bias_ = bias[row % len(bias)].expand(len(some), -1, -1)
             for heads, keys in together([(one.first, one.last) for one in some], work.most_heads):

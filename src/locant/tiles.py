@@ -62,7 +62,7 @@ class Tiles(Protocol):
         """The rows in reverse order: (1|B, 1|H, rows, keys)."""
 
     def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        """Where the gradient of these rows, whose numbers are `bias`, is gathered."""
+        """Where the gradient of these rows is gathered; `bias` is what `at` gave, made with gradients on."""
 
 
 @dataclass(frozen=True)
@@ -146,16 +146,16 @@ class ByPositions:
         )  # the last query sees the last key, the one before it one less
 
     def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        return _Written(self, rows, torch.zeros_like(bias, memory_format=torch.contiguous_format))
+        return _Written(self.learned, bias, torch.zeros_like(bias, memory_format=torch.contiguous_format))
 
 
 @dataclass(frozen=True)
 class _Written:
     """All numbers of a few rows, and what they give to an encoding's parameters."""
 
-    tiles: ByPositions
-    rows: Rows
-    numbers: Tensor  # (1|B, 1|H, rows, keys)
+    tensors: tuple[Tensor, ...]
+    bias: Tensor  # (1|B, 1|H, rows, keys), and how it came from the tensors
+    numbers: Tensor  # its gradient
 
     def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
         numbers = _of_heads(self.numbers[row % len(self.numbers)], heads)[..., first:]
@@ -163,11 +163,10 @@ class _Written:
         numbers += block[..., : numbers.shape[-1]].sum_to_size(numbers.shape)
 
     def learned(self) -> list[Tensor]:
-        with torch.enable_grad():
-            bias = self.tiles.at(self.rows)
-        grad = self.numbers.to(bias.dtype).sum_to_size(bias.shape)
-        given = torch.autograd.grad(bias, self.tiles.learned, grad, allow_unused=True)
-        pairs = zip(given, self.tiles.learned, strict=True)
+        if not self.bias.requires_grad:  # what an encoding learns may act through another door
+            return [torch.zeros_like(tensor) for tensor in self.tensors]
+        given = torch.autograd.grad(self.bias, self.tensors, self.numbers, allow_unused=True)
+        pairs = zip(given, self.tensors, strict=True)
         return [torch.zeros_like(tensor) if one is None else one for one, tensor in pairs]
 
 

@@ -24,17 +24,18 @@ from locant.training.loop import train
 
 SIZE = 1024  # of the square matrices whose product shows what the machine can do
 PRODUCTS = 30  # of which the best counts
-STEPS = 12  # in one turn; each begins with a new optimiser
+STEPS, QUICK = 12, 1  # in one turn; each begins with a new optimiser
 DROPOUTS = {"bits": "textbook's step, × ours", "pool": "× ours, dropout from a pool"}
 
 
 def tables(asked: Asked) -> list[Table]:
     heads = [*DROPOUTS.values(), "a step", "reached", "a product alone", "share"]
     rows: list[tuple[str, list[Cell]]] = []
+    steps = QUICK if asked.quick else STEPS
     for name, (study, run) in published(asked.quick).items():
         asked.tell(f"the training step of {name}")
-        ratios = alone(_against_textbook, 1, study, run, 4 * asked.seconds)
-        flops, reached, peak = alone(_speed, 1, run, asked.seconds)
+        ratios = alone(_against_textbook, 1, study, run, steps, 4 * asked.seconds)
+        flops, reached, peak = alone(_speed, 1, run, steps, asked.seconds)
         speeds = [Amount(value / 1e9, "GFLOP/s") for value in (reached, peak)]
         rows.append((name, [*ratios, Amount(flops / 1e9, "GFLOP", 2), *speeds, Amount(100 * reached / peak, "%")]))
     dropout = "Dropout: torch's there; here 16 random bits for each number, or a window of numbers drawn once."
@@ -43,26 +44,26 @@ def tables(asked: Asked) -> list[Table]:
     return [Table("training", "Training steps of the published studies, one thread, memory kept", heads, rows, note)]
 
 
-def _against_textbook(study: Study, run: RunConfig, seconds: float) -> list[Ratio]:
+def _against_textbook(study: Study, run: RunConfig, steps: int, seconds: float) -> list[Ratio]:
     """The textbook's time over ours, by turns in one process, for each way to draw dropout."""
     loop = Loop(study, run.seed)
-    work = {source: _steps(_dropping(run, source)) for source in DROPOUTS}
-    found = turns({**work, "textbook": lambda: loop.train(STEPS)}, seconds=seconds, warm=2)
+    work = {source: _steps(_dropping(run, source), steps) for source in DROPOUTS}
+    found = turns({**work, "textbook": lambda: loop.train(steps)}, seconds=seconds, warm=2)
     return [over(found["textbook"], found[source]) for source in DROPOUTS]
 
 
-def _steps(run: RunConfig) -> Callable[[], object]:
+def _steps(run: RunConfig, steps: int) -> Callable[[], object]:
     """A few steps of the only training loop."""
     running = Running(run, make_task(run.task, **run.task_options), None, keep=False, rest=0.0)
     settings = run.training
-    return lambda: train(running.model, running.loss, steps=STEPS, rate=settings.rate, clip=settings.clip, warm_up=0)
+    return lambda: train(running.model, running.loss, steps=steps, rate=settings.rate, clip=settings.clip, warm_up=0)
 
 
 def _dropping(run: RunConfig, source: str) -> RunConfig:
     return run.model_copy(update={"model": run.model.model_copy(update={"dropout_from": source})})
 
 
-def _speed(run: RunConfig, seconds: float) -> tuple[float, float, float]:
+def _speed(run: RunConfig, steps: int, seconds: float) -> tuple[float, float, float]:
     """FLOPs of one step, FLOP/s of a few steps, FLOP/s of a product of matrices."""
     task = make_task(run.task, **run.task_options)
     model, batch = build(run, task), task.batch(run.training.batch, run.seed, 0)
@@ -70,7 +71,7 @@ def _speed(run: RunConfig, seconds: float) -> tuple[float, float, float]:
         answer = model(batch.inputs, consecutive(batch.inputs.shape[1]), batch.real)
         task.loss(answer, batch.target).backward()
     flops = counter.get_total_flops()
-    quickest = min(turns({"ours": _steps(run)}, seconds=seconds, warm=1)["ours"]) / STEPS
+    quickest = min(turns({"ours": _steps(run, steps)}, seconds=seconds, warm=1)["ours"]) / steps
     one, two = torch.randn(2, SIZE, SIZE).unbind()
     out = torch.empty(SIZE, SIZE)
     torch.mm(one, two, out=out)
