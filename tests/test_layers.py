@@ -22,6 +22,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"tiled_gradients"},
     {"flexed", "masked", "tiled"},
     {"blocked", "cache", "dropout", "placing"},
+    {"checking"},
     {"attention"},
     {"planning", "self_attention"},
     {"model"},

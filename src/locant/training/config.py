@@ -19,6 +19,7 @@ SHARED = (
     "blocked",
     "cache",
     "catalog",
+    "checking",
     "claims",
     "dropout",
     "flexed",
