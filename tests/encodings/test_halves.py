@@ -14,6 +14,7 @@ from locant.encodings.rotary import turn_half
 def tiny_blocks(monkeypatch):
     monkeypatch.setattr(_halves, "LEAST", 0)
     monkeypatch.setattr(_halves, "BLOCK", 50)
+    monkeypatch.setattr(_halves, "LINE", 24)
 
 
 def table(batch=None, length=7, width=8, dtype=torch.float64):

@@ -7,6 +7,8 @@ The turn back, by −φ, is the gradient.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -15,7 +17,8 @@ from torch import Tensor
 from locant.positions import visible
 
 LEAST = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
-BLOCK = 1 << 18  # numbers at once
+BLOCK = 1 << 16  # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
+LINE = 1 << 15  # numbers of a table at once, so that it fits there too
 
 
 def serves(x: Tensor, table: Tensor) -> bool:
@@ -52,13 +55,26 @@ class _Turn(torch.autograd.Function):
 def _turned(x: Tensor, cosine: Tensor, minus: Tensor, sine: Tensor) -> Tensor:
     """x·[cos, cos] + [x_2, x_1]·[minus, sine], where minus is −sin φ; the other way round it turns back."""
     out = torch.empty_like(x)
-    (x_1, x_2), (out_1, out_2) = x.chunk(2, -1), out.chunk(2, -1)
-    tokens = max(1, BLOCK * x.shape[-2] // x.numel())
-    parts = (x, x_1, x_2, out, out_1, out_2, cosine, minus, sine)
-    for some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 in zip(
-        *(part.split(tokens, -2) for part in parts), strict=True
-    ):
+    pairs, tables = [(part, *part.chunk(2, -1)) for part in (x, out)], (cosine, minus, sine)
+    for block in _blocks([*pairs[0], *pairs[1]], tables):
+        some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 = block
         torch.mul(some, by, out=to)
         to_1.addcmul_(some_2, across_1)
         to_2.addcmul_(some_1, across_2)
     return out
+
+
+def _blocks(parts: Sequence[Tensor], tables: Sequence[Tensor]) -> Iterator[tuple[Tensor, ...]]:
+    """Parts (…,T,·) and tables for them, both cut into pieces that fit the cache."""
+    x, shared = parts[0], all(size == 1 for size in tables[0].shape[:-2])
+    if shared:
+        tables = [table.flatten(0, -2) for table in tables]  # (T, ·)
+        parts = [part.flatten(0, -3) for part in parts] if x.is_contiguous() else parts
+    x, most = parts[0], BLOCK * torch.get_num_threads()
+    row = x.numel() // x.shape[0] // x.shape[-2]  # numbers of one token in one row
+    tokens = max(1, min(x.shape[-2], LINE // x.shape[-1], most // row))
+    rows = max(1, most // (row * tokens))
+    for line in zip(*(part.split(tokens, -2) for part in (*parts, *tables)), strict=True):
+        some, by = line[: len(parts)], line[len(parts) :]
+        turns = [repeat(table) if shared else table.split(rows) for table in by]
+        yield from zip(*(part.split(rows) for part in some), *turns, strict=False)
