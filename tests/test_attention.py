@@ -58,6 +58,19 @@ def test_quick_paths_equal_the_explicit_one(path, name, queries, extra, groups, 
 
 
 @pytest.mark.parametrize("name", EVERY)
+def test_one_query_head_by_head_gives_the_last_row_and_the_same_gradients(name, monkeypatch):
+    encoding, pos = build(name).double(), torch.arange(9)
+    q, k, v = qkv(queries=9, groups=2, dtype=torch.float64)
+    rows, _ = run("explicit", encoding, (q, k, v), q_pos=pos, k_pos=pos, causal=True)
+    last = {"q_pos": pos[-1:], "k_pos": pos, "causal": True}
+    together, want = run("explicit", encoding, (q[:, :, -1:], k, v), **last)
+    monkeypatch.setattr("locant.attention.MANY", 0)
+    apart, got = run("explicit", encoding, (q[:, :, -1:], k, v), **last)
+    torch.testing.assert_close(apart, rows[:, :, -1:], atol=1e-12, rtol=1e-10)
+    torch.testing.assert_close([apart, *got], [together, *want], atol=1e-12, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("masked", ["no", "padding", "heads", "some see nothing"])
 def test_one_query_over_shared_keys_equals_the_explicit_path(name, masked):
     encoding, keys, pos = build(name).double(), 13, torch.arange(13).expand(2, 13)

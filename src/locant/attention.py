@@ -33,6 +33,7 @@ from locant.tiled import tiled
 from locant.tiles import ByDistance
 
 PATHS = ("explicit", "blocked", "tiled", "flex", "fused")
+MANY = 1 << 16  # numbers of a head's keys that one query is taken through by itself
 FEW = 16  # queries for which nothing as large as the keys should be copied
 
 
@@ -240,7 +241,7 @@ def explain_rotated(
     q_pos, k_pos = placed.q_pos, placed.k_pos
     precise = torch.promote_types(q.dtype, torch.float32)
     q = q * scale
-    scores = (q @ k.mT if q.shape[-2] > 1 else (k @ q.mT).mT).to(precise)  # (B, H, Q, K); one query: at memory's speed
+    scores = _products(q, k).to(precise)  # (B, H, Q, K)
     if overrides(placed.encoding, "rescore"):
         scores = placed.encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos)
     if placed.add is not None:
@@ -253,6 +254,16 @@ def explain_rotated(
     if drop is not None:
         weights = drop(weights)
     return Explained(placed.encoding.mix(weights, v, q_pos, k_pos), scores, weights)
+
+
+def _products(q: Tensor, k: Tensor) -> Tensor:
+    """q·kᵀ, (B,H,Q,K). One query over many keys goes head by head, matrix times vector: at the speed of memory on any CPU."""
+    many = q.device.type == "cpu" and k.shape[-2] * k.shape[-1] >= MANY
+    if q.shape[-2] != 1 or not many or not positions.visible(k):
+        return q @ k.mT
+    keys = [head for row in k.unbind() for head in row.unbind()]  # (K, d) each
+    each = [head @ query for head, query in zip(keys, q.flatten(0, 2).unbind(), strict=True)]
+    return torch.stack(each).view(*q.shape[:-1], -1)
 
 
 def rotate(placed: Placed, q: Tensor, k: Tensor, k_pos: Tensor | None = None) -> tuple[Tensor, Tensor]:
