@@ -21,8 +21,8 @@ from locant.reach import Span, least, lengths, spans
 from locant.tiles import Gradient, Rows, Tiles
 
 ROWS = 128  # queries at once
-KEYS, MOST_KEYS = 2048, 4096  # keys at once, with many heads and with few
-TOGETHER = 1 << 21  # scores at once
+KEYS, MOST_KEYS = 1024, 4096  # keys at once, with many heads and with few
+TOGETHER = 1 << 20  # scores at once
 WORTH = 0.75  # of the keys; heads that need less than that of what they would share are done apart
 
 
@@ -98,7 +98,7 @@ def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once
                 work.add(row, heads, rows, keys, bias_[heads], some[heads], gathered)
         for total, part in zip(learned, gathered.learned() if gathered else (), strict=True):
             total += part
-    return Gradients(work.dq.flip(-2).mul_(scale), work.dk, work.dv, learned)
+    return Gradients(work.dq.flip(-2).mul_(scale), work.dk.mT.contiguous(), work.dv.mT.contiguous(), learned)
 
 
 class _Work:
@@ -113,15 +113,14 @@ class _Work:
         self.g = torch.cat([g, -(g * out).sum(-1, keepdim=True)], -1).flip(-2)
         self.k = torch.cat([k, one], -1)
         self.v = pad(torch.cat([v, one], -1), (0, 0, 0, self.beyond))
-        self.dq, self.dk, self.dv = (torch.zeros_like(t, memory_format=torch.contiguous_format) for t in (q, k, v))
+        self.dq = torch.zeros_like(q, memory_format=torch.contiguous_format)
+        self.dk, self.dv = (torch.zeros_like(t.mT, memory_format=torch.contiguous_format) for t in (k, v))
         self.nothing = least(q.dtype)
         self.most_heads = min(heads, max(1, TOGETHER // (at_once * min(KEYS, keys))))
         wide = min(keys, MOST_KEYS)
-        most = self.most_heads * at_once * wide
-        most = min(most, max(TOGETHER, self.most_heads * at_once * KEYS))
+        most = min(self.most_heads * at_once * wide, max(TOGETHER, self.most_heads * at_once * KEYS))
         self.scores = q.new_empty(most)
         self.blocks = q.new_empty(most + self.most_heads * at_once * self.beyond)
-        self.parts = q.new_empty(self.most_heads * wide * self.width)
 
     def add(
         self,
@@ -137,6 +136,7 @@ class _Work:
         q, g = (turned_rows(tensor[row, heads], rows) for tensor in (self.q, self.g))  # (G, rows, d + 1)
         k, v, dk, dv = (tensor[row, heads] for tensor in (self.k, self.v, self.dk, self.dv))
         dq = q.new_zeros(*q.shape[:2], self.width)
+        q_t, g_t = (tensor[..., : self.width].mT.contiguous() for tensor in (q, g))  # (G, d, rows)
         count, many = q.shape[1], q.shape[0]
         at_once = max(KEYS, min(MOST_KEYS, TOGETHER // (many * count)))
         for first in range(keys.start, keys.stop, at_once):
@@ -144,16 +144,16 @@ class _Work:
             wide = last - first
             weights = self.scores[: many * count * wide].view(many, count, wide)
             block = self.blocks[: many * count * (wide + self.beyond)].view(many, count, -1)
-            part, ds = self.parts[: many * wide * self.width].view(many, wide, -1), block[..., :wide]
-            torch.baddbmm(bias[..., first:last], q, k[:, first:last].mT, out=weights)
+            ds = block[..., :wide]
+            torch.bmm(q, k[:, first:last].mT, out=weights).add_(bias[..., first:last])
             if any(one.fades(first, last) for one in reached):
                 torch.threshold_(weights.clamp_min_(self.nothing - 1).exp_(), math.exp(self.nothing), 0.0)
             else:
                 weights.exp_()
             torch.bmm(g, v[:, first : last + self.beyond].mT, out=block)
             ds.mul_(weights)
-            dv[:, first:last] += torch.bmm(weights.mT, g[..., : self.width], out=part)
-            dk[:, first:last] += torch.bmm(ds.mT, q[..., : self.width], out=part)
+            dv[..., first:last].baddbmm_(g_t, weights)
+            dk[..., first:last].baddbmm_(q_t, ds)
             dq.baddbmm_(ds, k[:, first:last, : self.width])
             if gathered is not None:
                 block[..., wide:] = 0
