@@ -4,7 +4,8 @@ import torch
 
 from common import build
 from locant import reach
-from locant.tiles import Rows, make_tiles
+from locant.rows import Rows
+from locant.tiles import make_tiles
 
 
 def test_keys_whose_weights_vanish_are_left_out():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import locant
 from common import build, qkv
 from locant import reach
+from locant import rows as row
 from locant import tiled as kernels
 from locant import tiled_gradients as back
 from locant.attention import attend, choose, explicit
@@ -74,7 +75,8 @@ def blocks_of(width):
     """Everything that is done at once is small, so that a few tokens are many blocks."""
     with (
         patch.multiple(reach, WIDTH=width, FEW=width),
-        patch.multiple(kernels, ROWS=width, FORWARD=3 * width),
+        patch.multiple(kernels, ROWS=width, FORWARD=3 * width, MANY=4 * width),
+        patch.multiple(row, PIECE=2 * width),
         patch.multiple(back, KEYS=2 * width, MOST_KEYS=4 * width, TOGETHER=5 * width * width),
     ):
         yield

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from locant import positions
-from locant.tiles import Gradient, Rows, Tiles
+from locant.rows import Rows
+from locant.tiles import Gradient, Tiles
 
 
 def hidden(see: Tensor, dtype: torch.dtype) -> Tensor:
@@ -58,10 +59,14 @@ class Masked:
     def matrices(self) -> int:
         return max(self.bias.matrices, self.mask.shape[0] * self.heads)
 
+    @property
+    def room(self) -> bool:
+        return self.bias.room
+
     told: ClassVar = "written a few rows at a time, under a mask"
 
     def at(self, rows: Rows) -> Tensor:
-        see = _rows(self.mask, rows)[..., : rows.keys]
+        see = _rows(self.mask, rows)[..., rows.start : rows.keys]
         see = see if self.blind is None else see | _rows(self.blind, rows)
         bias = self.bias.at(rows)
         return bias + hidden(see, bias.dtype)

@@ -10,8 +10,9 @@ from torch import Tensor
 from locant import flexed, positions
 from locant.encodings.base import Encoding, overrides
 from locant.masked import Masked, blind, blind_by_first, hidden
+from locant.rows import Rows
 from locant.tiled import available
-from locant.tiles import ByDistance, Rows, Tiles, checked_bias, has_tiles, make_tiles
+from locant.tiles import ByDistance, Tiles, checked_bias, has_tiles, make_tiles
 
 LONG = 512 * 512  # a bias by distance of so many numbers a head is shown to the kernel, not written down
 LONG_WRITTEN = 1024 * 1024  # any other is written a few rows at a time, from so many on

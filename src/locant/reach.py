@@ -47,30 +47,61 @@ def lengths(vectors: Tensor) -> Tensor:
     return _blocks(vectors.norm(dim=-1), 0.0).amax(-1)
 
 
-def spans(bias: Tensor, longest_q: Tensor, longest_k: Tensor, logs: tuple[Tensor, Tensor] | None) -> list[list[Span]]:
-    """What each batch row and head can reach.
+class Bounds(NamedTuple):
+    """Between which all scores of a few queries lie in each block of keys: (B, H, blocks) both."""
 
-    bias       (1|B, 1|H, rows, keys)
-    longest_q  (B, H), of queries that have been scaled; longest_k (B, H, blocks)
-    logs       the least and the greatest ℓ of these rows, (B, H) each; None when not known yet: a bound serves then
+    least: Tensor
+    most: Tensor
+
+
+def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int = 0) -> Bounds:
+    """Of scores under a bias (1|B, 1|H, rows, keys) whose first key is the one at `start`, where a block begins.
+
+    longest_q  (B, H), of queries that have been scaled; longest_k (B, H, blocks), of all keys
+    """
+    lowest, highest = _extremes(bias)
+    before = start // WIDTH
+    far = longest_q[..., None] * longest_k[..., before : before + highest.shape[-1]]  # what content can do at most
+    return Bounds(lowest - far, highest + far)
+
+
+def within(bounds: Bounds, low: Tensor, high: Tensor, keys: int) -> list[list[Span]]:
+    """What each batch row and head can reach, if the queries' ℓ lie from low up to high, (B, H) each; it may be nothing."""
+    nothing, (batch, heads, blocks) = least(bounds.least.dtype), bounds.most.shape
+    matter = ~(bounds.most - low[..., None] < nothing) & (bounds.most != -math.inf)  # a NaN matters
+    fading = ~(bounds.least - high[..., None] > nothing)
+    block = torch.arange(blocks)
+    last = ((torch.where(matter, block, -1).amax(-1) + 1) * WIDTH).clamp_max(keys)
+    first = (torch.where(matter, block, blocks).amin(-1) * WIDTH).minimum(last)
+    told = (tensor.expand(batch, heads, *tensor.shape[2:]).tolist() for tensor in (first, last, fading))
+    return [[Span(*one) for one in zip(*row, strict=True)] for row in zip(*told, strict=True)]
+
+
+def of_piece(
+    bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int, low: Tensor, high: Tensor
+) -> list[list[Span]]:
+    """What each batch row and head can reach of a piece of the keys, as in `score_bounds` and `within`."""
+    keys, (batch, heads) = bias.shape[-1], longest_q.shape
+    highest = float(longest_q.max() * longest_k.max() + high.max())
+    for numbers in (bias[..., :1, ::WIDTH], bias):  # a few, which often tell already that some weights may vanish
+        if not float(numbers.amin()) - highest > least(bias.dtype):
+            return within(score_bounds(bias, longest_q, longest_k, start), low, high, keys)
+    return [[Span(0, keys, [False] * -(-keys // WIDTH))] * heads] * batch
+
+
+def spans(bias: Tensor, longest_q: Tensor, longest_k: Tensor, logs: tuple[Tensor, Tensor] | None) -> list[list[Span]]:
+    """What each batch row and head can reach of all keys, arguments as in `score_bounds`.
+
+    logs  the least and the greatest ℓ of these rows, (B, H) each; None when not known yet: a bound serves then
     """
     keys, batch, heads = bias.shape[-1], *longest_q.shape
     whole = Span(0, keys, [True] * -(-keys // WIDTH))
     if keys <= FEW:
         return [[whole] * heads] * batch
-    lowest, highest = _extremes(bias)
-    far = longest_q[..., None] * longest_k[..., : highest.shape[-1]]  # (B, H, blocks): what content can do at most
-    low, high = logs or [(lowest - far).amax(-1)] * 2
-    nothing = least(bias.dtype)
-    matter = ~(highest + far - low[..., None] < nothing) & (highest != -math.inf)  # a NaN matters
-    fading = ~(lowest - far - high[..., None] > nothing)
-    block = torch.arange(matter.shape[-1])
-    first = torch.where(matter, block, len(block)).amin(-1) * WIDTH
-    last = ((torch.where(matter, block, -1).amax(-1) + 1) * WIDTH).clamp_max(keys)
-    told = (tensor.expand(batch, heads, *tensor.shape[2:]).tolist() for tensor in (first, last, fading))
-    return [
-        [Span(*one) if one[0] < one[1] else whole for one in zip(*row, strict=True)] for row in zip(*told, strict=True)
-    ]
+    bounds = score_bounds(bias, longest_q, longest_k)
+    low, high = logs or [bounds.least.amax(-1)] * 2
+    found = within(bounds, low, high, keys)
+    return [[one if one.first < one.last else whole for one in row] for row in found]
 
 
 def _extremes(bias: Tensor) -> tuple[Tensor, Tensor]:

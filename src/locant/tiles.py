@@ -12,22 +12,14 @@ fused kernel as a matrix. `ByPositions` is for any other bias from positions: it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from locant import positions
 from locant.encodings.base import Encoding, needs_scores, overrides
-
-
-class Rows(NamedTuple):
-    """Queries first..last−1, in reverse order, over the keys 0..keys−1 that they may see."""
-
-    first: int
-    last: int
-    keys: int
+from locant.rows import Rows
 
 
 class Gradient(Protocol):
@@ -36,7 +28,7 @@ class Gradient(Protocol):
     def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
         """From some heads of a batch row, the keys `first` and on.
 
-        block  (heads, rows, some + more), the last columns zero, as many as make room for all rows
+        block  (heads, rows, some); with room, (heads, rows, some + more), the last columns zero, at least as many as rows
         """
 
     def learned(self) -> list[Tensor]:
@@ -53,6 +45,10 @@ class Tiles(Protocol):
     @property
     def matrices(self) -> int:
         """How many matrices (rows, keys) `at` writes down: one for each batch row and head, fewer, or none."""
+
+    @property
+    def room(self) -> bool:
+        """Whether `gradient` wants room behind the numbers of each row."""
 
     @property
     def told(self) -> str:
@@ -77,12 +73,13 @@ class ByDistance:
         return (self.line,)
 
     matrices: ClassVar = 0
+    room: ClassVar = True
     told: ClassVar = "shown to the kernel by distance"
 
     def at(self, rows: Rows) -> Tensor:
-        size = (1, self.line.shape[1], rows.last - rows.first, rows.keys)
+        size = (1, self.line.shape[1], rows.last - rows.first, rows.keys - rows.start)
         strides = (0, self.line.stride(1), 1, 1)
-        return self.line.as_strided(size, strides, self.line.storage_offset() + self.queries - rows.last)
+        return self.line.as_strided(size, strides, self.line.storage_offset() + self.queries - rows.last + rows.start)
 
     def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
         return _AlongDiagonals(torch.zeros_like(self.line), self.queries - rows.last)
@@ -121,6 +118,7 @@ class ByPositions:
     def learned(self) -> tuple[Tensor, ...]:
         return tuple(p for p in self.encoding.parameters() if p.requires_grad)
 
+    room: ClassVar = False
     told: ClassVar = "computed a few rows at a time"
 
     @property
@@ -131,39 +129,42 @@ class ByPositions:
         return rows * self.encoding.shape.heads
 
     def at(self, rows: Rows) -> Tensor:
-        axis = -1 if self.encoding.axes == 1 else -2
+        axis, wide = (-1 if self.encoding.axes == 1 else -2), rows.keys - rows.start
         q_pos = self.q_pos.narrow(axis, rows.first, rows.last - rows.first).flip(axis)
-        found = self.encoding.bias(q_pos, self.k_pos.narrow(axis, 0, rows.keys))
-        sizes = (self.batch, self.encoding.shape.heads, rows.last - rows.first, rows.keys)
+        found = self.encoding.bias(q_pos, self.k_pos.narrow(axis, rows.start, wide))
+        sizes = (self.batch, self.encoding.shape.heads, rows.last - rows.first, wide)
         bias = checked_bias(self.encoding, found, sizes)
         assert bias is not None  # or there would be no tiles
-        if not self.causal:
+        ahead = self.k_pos.shape[axis] - self.q_pos.shape[axis]
+        if not self.causal or rows.keys <= rows.first + ahead + 1:
             return bias
-        count = rows.last - rows.first
-        unseen = torch.full((count, count), float("-inf"), dtype=bias.dtype, device=bias.device).triu_(1).flip(0)
-        return bias + pad(
-            unseen, (rows.keys - count, 0)
-        )  # the last query sees the last key, the one before it one less
+        query = torch.arange(rows.last - 1, rows.first - 1, -1, device=bias.device)[:, None] + ahead
+        unseen = torch.arange(rows.start, rows.keys, device=bias.device) > query
+        return bias + bias.new_zeros(unseen.shape).masked_fill_(unseen, float("-inf"))
 
     def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        return _Written(self.learned, bias, torch.zeros_like(bias, memory_format=torch.contiguous_format))
+        return _Written(self.learned, bias, self.batch, rows.start)
 
 
-@dataclass(frozen=True)
 class _Written:
     """All numbers of a few rows, and what they give to an encoding's parameters."""
 
-    tensors: tuple[Tensor, ...]
-    bias: Tensor  # (1|B, 1|H, rows, keys), and how it came from the tensors
-    numbers: Tensor  # its gradient
+    def __init__(self, tensors: tuple[Tensor, ...], bias: Tensor, batch: int, start: int) -> None:
+        self.tensors, self.bias, self.batch, self.start = tensors, bias, batch, start  # bias (1|B, 1|H, rows, keys)
+        self.numbers: Tensor | None = None  # its gradient; None is 0
 
     def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
-        numbers = _of_heads(self.numbers[row % len(self.numbers)], heads)[..., first:]
+        if self.batch == 1 and block.shape == self.bias.shape[1:]:
+            self.numbers = block[None]  # there is no other; it is used before its memory is
+            return
+        if self.numbers is None:
+            self.numbers = torch.zeros_like(self.bias, memory_format=torch.contiguous_format)
+        numbers = _of_heads(self.numbers[row % len(self.numbers)], heads)[..., first - self.start :]
         numbers = numbers[..., : block.shape[-1]]
-        numbers += block[..., : numbers.shape[-1]].sum_to_size(numbers.shape)
+        numbers += block.sum_to_size(numbers.shape)
 
     def learned(self) -> list[Tensor]:
-        if not self.bias.requires_grad:  # what an encoding learns may act through another door
+        if self.numbers is None or not self.bias.requires_grad:  # what an encoding learns may act through another door
             return [torch.zeros_like(tensor) for tensor in self.tensors]
         given = torch.autograd.grad(self.bias, self.tensors, self.numbers, allow_unused=True)
         pairs = zip(given, self.tensors, strict=True)
