@@ -18,6 +18,7 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"samplers", "timestamps"},
     {"positions"},
     {"encodings"},
+    {"rows"},
     {"reach", "tiles"},
     {"tiled_gradients"},
     {"flexed", "masked", "tiled"},

@@ -51,3 +51,17 @@ def test_no_weight_is_a_subnormal_number_and_none_that_counts_is_lost():
     lowest = reach.least(torch.float32)
     assert torch.tensor(lowest).exp() * 1e-7 > torch.finfo(torch.float32).tiny
     assert torch.tensor(lowest).exp() < torch.finfo(torch.float32).eps ** 3
+
+
+def test_of_a_piece_all_keys_some_or_none_may_matter():
+    keys, long, most = 4 * reach.WIDTH, torch.ones(1, 1), torch.ones(1, 1, 8)
+    flat = torch.zeros(1, 1, 2, keys)
+    steep = flat - torch.arange(keys).flip(0) / 4
+    low = high = torch.zeros(1, 1)
+    of = lambda bias: reach.of_piece(bias, long, most, keys, low, high)[0][0]  # noqa: E731
+    assert of(flat) == reach.Span(0, keys, [False] * 4)
+    assert (of(steep).first, of(steep).last) == (3 * reach.WIDTH, keys)  # the block before it begins at −64
+    assert of(steep).fading == [True, True, True, True]
+    assert of(flat - 100).first == of(flat - 100).last  # nothing
+    assert of(torch.where(torch.arange(keys) == 3, -torch.inf, flat)).fading == [True, False, False, False]
+    assert of(flat + torch.nan).last == keys  # a NaN matters

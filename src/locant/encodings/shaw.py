@@ -52,7 +52,7 @@ class Shaw(Encoding):
     def row(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         """Which row of the tables belongs to each pair: (1|B, 1, Q, K)."""
         need_whole_numbers("shaw", q_pos, k_pos)
-        return difference(q_pos - self.max_distance, k_pos).neg_().clamp(0, 2 * self.max_distance)
+        return (self.max_distance - difference(q_pos, k_pos)).clamp(0, 2 * self.max_distance)
 
     def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         by_row = q @ self.keys.to(q.dtype).T  # (B, H, Q, rows)

@@ -28,6 +28,7 @@ SHARED = (
     "placing",
     "positions",
     "reach",
+    "rows",
     "samplers",
     "self_attention",
     "shapes",
