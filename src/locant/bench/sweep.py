@@ -49,7 +49,8 @@ def published(quick: bool) -> dict[str, tuple[Study, RunConfig]]:
 
 def _study(name: str, quick: bool) -> Study:
     study, steps = PUBLISHED[name]
-    return read_study(study, changes={"training.steps": 4 if quick else steps, "keep_files": False})
+    shorter = {"training.steps": 4, "model.layers": 1, "model.ffn": 16} if quick else {"training.steps": steps}
+    return read_study(study, changes={**shorter, "keep_files": False})
 
 
 def _runs(study: Study, name: str, count: int) -> list[RunConfig]:
