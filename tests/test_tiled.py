@@ -267,3 +267,15 @@ def test_a_steep_bias_is_exact_beyond_what_it_reaches(steep):
     for causal in (False, True):
         for want, got in both(build("alibi"), *qkv(batch=2, queries=length), q_pos=pos, k_pos=pos, causal=causal):
             torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
+
+
+def test_what_heads_give_to_a_bias_that_they_share_is_summed():
+    pos, encoding = torch.arange(3.0), Near(Shape(8, 2, 3))
+    tiles, rows = ByPositions(encoding, 1, pos, pos, False), row.Rows(0, 3, 3)
+    bias = tiles.at(rows)  # (1, 1, 3, 3)
+    gathered = tiles.gradient(rows, bias)
+    for head in (0, 1):
+        gathered.add(0, slice(head, head + 1), 0, torch.ones(1, 3, 3))
+    (found,) = gathered.learned()
+    (want,) = torch.autograd.grad(tiles.at(rows).sum() * 2, [encoding.price])
+    assert torch.equal(found, want)

@@ -28,12 +28,10 @@ def rows_of(queries: int, keys: int, causal: bool, at_once: int) -> Iterator[Row
         yield Rows(first, last, last + keys - queries if causal else keys)
 
 
-def pieces_of(rows: Rows, ahead: int) -> list[Rows]:
-    """The keys of some queries in pieces, the nearest in order first; the last query stands at its own number + ahead."""
-    starts = range(rows.start, rows.keys, PIECE)
-    pieces = [Rows(rows.first, rows.last, min(start + PIECE, rows.keys), start) for start in starts]
-    here = rows.first + rows.last + 2 * ahead
-    return sorted(pieces, key=lambda piece: abs(piece.start + piece.keys - here))
+def pieces_of(rows: Rows) -> Iterator[Rows]:
+    """The keys of some queries in pieces."""
+    for start in range(rows.start, rows.keys, PIECE):
+        yield rows._replace(keys=min(start + PIECE, rows.keys), start=start)
 
 
 def widest(keys: int) -> int:

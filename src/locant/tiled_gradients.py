@@ -1,4 +1,4 @@
-"""The gradients of attention with a bias from positions, a few query rows and a few thousand keys at a time.
+"""The gradients of attention with a bias from positions, a few query rows and about a thousand keys at a time.
 
     P = exp(scale·q·kᵀ + bias − ℓ),  dS = P∘(g·vᵀ − rowsum(g∘out))
     dq = scale·dS·k,  dk = scale·dSᵀ·q,  dv = Pᵀ·g,  and dS itself is the gradient of the bias
@@ -50,11 +50,10 @@ def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once
     work = _Work(asked, scale, at_once, at_once if learns and tiles.room else 0)
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned] if learns else []
     norms, longest_k = asked.q.norm(dim=-1) * abs(scale), lengths(asked.k)
-    queries, keys = asked.q.shape[-2], asked.k.shape[-2]
-    for rows in rows_of(queries, keys, causal, at_once):
+    for rows in rows_of(asked.q.shape[-2], asked.k.shape[-2], causal, at_once):
         these = slice(rows.first, rows.last)
         logs, longest_q = asked.logs[..., these].aminmax(dim=-1), norms[..., these].amax(-1)
-        for piece in pieces_of(rows, keys - queries) if tiles.matrices else [rows]:
+        for piece in pieces_of(rows) if tiles.matrices else [rows]:
             with torch.set_grad_enabled(learns):
                 made = tiles.at(piece).to(asked.q.dtype)
             bias = made.detach()

@@ -143,18 +143,20 @@ class ByPositions:
         return bias + bias.new_zeros(unseen.shape).masked_fill_(unseen, float("-inf"))
 
     def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        return _Written(self.learned, bias, self.batch, rows.start)
+        alone = (self.batch, self.encoding.shape.heads) == (1, bias.shape[1])
+        return _Written(self.learned, bias, alone, rows.start)
 
 
 class _Written:
     """All numbers of a few rows, and what they give to an encoding's parameters."""
 
-    def __init__(self, tensors: tuple[Tensor, ...], bias: Tensor, batch: int, start: int) -> None:
-        self.tensors, self.bias, self.batch, self.start = tensors, bias, batch, start  # bias (1|B, 1|H, rows, keys)
+    def __init__(self, tensors: tuple[Tensor, ...], bias: Tensor, alone: bool, start: int) -> None:
+        self.tensors, self.bias, self.start = tensors, bias, start  # bias (1|B, 1|H, rows, keys)
+        self.alone = alone  # each of its numbers is used by one batch row and head
         self.numbers: Tensor | None = None  # its gradient; None is 0
 
     def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
-        if self.batch == 1 and block.shape == self.bias.shape[1:]:
+        if self.alone and block.shape == self.bias.shape[1:]:
             self.numbers = block[None]  # there is no other; it is used before its memory is
             return
         if self.numbers is None:
