@@ -123,8 +123,8 @@ class _Work:
                 weights.exp_()
             torch.bmm(g, v[:, first : last + self.beyond].mT, out=block)
             ds.mul_(weights)
-            dv[..., first:last].baddbmm_(g_t, weights)
-            dk[..., first:last].baddbmm_(q_t, ds)
+            dv[..., first:last].add_(torch.bmm(g_t, weights))
+            dk[..., first:last].add_(torch.bmm(q_t, ds))
             dq.baddbmm_(ds, k[:, first:last, : self.width])
             if gathered is not None:
                 block[..., wide:] = 0
