@@ -70,6 +70,13 @@ def test_one_query_head_by_head_gives_the_last_row_and_the_same_gradients(name, 
     torch.testing.assert_close([apart, *got], [together, *want], atol=1e-12, rtol=1e-10)
 
 
+def test_one_query_of_no_rows_has_no_output(monkeypatch):
+    monkeypatch.setattr("locant.attention.MANY", 0)
+    q, k, v = qkv(batch=0, queries=1, keys=9)
+    last = {"q_pos": torch.tensor([8]), "k_pos": torch.arange(9), "causal": True}
+    assert attend(q, k, v, encoding=build("shaw"), **last).shape == q.shape
+
+
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("masked", ["no", "padding", "heads", "some see nothing"])
 def test_one_query_over_shared_keys_equals_the_explicit_path(name, masked):

@@ -259,7 +259,7 @@ def explain_rotated(
 def _products(q: Tensor, k: Tensor) -> Tensor:
     """q·kᵀ, (B,H,Q,K). One query over many keys goes head by head, matrix times vector: at the speed of memory on any CPU."""
     many = q.device.type == "cpu" and k.shape[-2] * k.shape[-1] >= MANY
-    if q.shape[-2] != 1 or not many or not positions.visible(k):
+    if q.shape[-2] != 1 or not many or not k.numel() or not positions.visible(k):
         return q @ k.mT
     keys = [head for row in k.unbind() for head in row.unbind()]  # (K, d) each
     each = [head @ query for head, query in zip(keys, q.flatten(0, 2).unbind(), strict=True)]
