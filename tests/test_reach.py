@@ -3,7 +3,7 @@
 import torch
 
 from common import build
-from locant import reach
+from locant import reach, rows
 from locant.rows import Rows
 from locant.tiles import make_tiles
 
@@ -51,6 +51,10 @@ def test_no_weight_is_a_subnormal_number_and_none_that_counts_is_lost():
     lowest = reach.least(torch.float32)
     assert torch.tensor(lowest).exp() * 1e-7 > torch.finfo(torch.float32).tiny
     assert torch.tensor(lowest).exp() < torch.finfo(torch.float32).eps ** 3
+
+
+def test_a_piece_begins_where_a_block_does():
+    assert rows.PIECE % reach.WIDTH == 0
 
 
 def test_of_a_piece_all_keys_some_or_none_may_matter():

@@ -157,7 +157,7 @@ class _Written:
 
     def add(self, row: int, heads: slice, first: int, block: Tensor) -> None:
         if self.alone and block.shape == self.bias.shape[1:]:
-            self.numbers = block[None]  # there is no other; it is used before its memory is
+            self.numbers = block[None]  # there is no other, and it is taken before its memory is written again
             return
         if self.numbers is None:
             self.numbers = torch.zeros_like(self.bias, memory_format=torch.contiguous_format)

@@ -1,4 +1,4 @@
-"""Half pairs turned a few tokens at a time, in blocks that stay in the cache: one new tensor instead of three.
+"""Half pairs turned a few heads and tokens at a time, in blocks that stay in the cache: one new tensor instead of three.
 
     out_c = x_c·cos φ_c − x_c+d/2·sin φ_c,    out_c+d/2 = x_c+d/2·cos φ_c + x_c·sin φ_c
 
@@ -7,7 +7,7 @@ The turn back, by −φ, is the gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import repeat
 from typing import Any
 
@@ -55,21 +55,20 @@ class _Turn(torch.autograd.Function):
 def _turned(x: Tensor, cosine: Tensor, minus: Tensor, sine: Tensor) -> Tensor:
     """x·[cos, cos] + [x_2, x_1]·[minus, sine], where minus is −sin φ; the other way round it turns back."""
     out = torch.empty_like(x)
-    pairs, tables = [(part, *part.chunk(2, -1)) for part in (x, out)], (cosine, minus, sine)
-    for block in _blocks([*pairs[0], *pairs[1]], tables):
-        some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 = block
+    parts = [x, *x.chunk(2, -1), out, *out.chunk(2, -1)]
+    for some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 in _blocks(parts, [cosine, minus, sine]):
         torch.mul(some, by, out=to)
         to_1.addcmul_(some_2, across_1)
         to_2.addcmul_(some_1, across_2)
     return out
 
 
-def _blocks(parts: Sequence[Tensor], tables: Sequence[Tensor]) -> Iterator[tuple[Tensor, ...]]:
+def _blocks(parts: list[Tensor], tables: list[Tensor]) -> Iterator[tuple[Tensor, ...]]:
     """Parts (…,T,·) and tables for them, both cut into pieces that fit the cache."""
-    x, shared = parts[0], all(size == 1 for size in tables[0].shape[:-2])
+    shared = all(size == 1 for size in tables[0].shape[:-2])
     if shared:
         tables = [table.flatten(0, -2) for table in tables]  # (T, ·)
-        parts = [part.flatten(0, -3) for part in parts] if x.is_contiguous() else parts
+        parts = [part.flatten(0, -3) for part in parts] if parts[0].is_contiguous() else parts
     x, most = parts[0], BLOCK * torch.get_num_threads()
     row = x.numel() // x.shape[0] // x.shape[-2]  # numbers of one token in one row
     tokens = max(1, min(x.shape[-2], LINE // x.shape[-1], most // row))
