@@ -19,18 +19,18 @@ from torch.nn.functional import pad
 from torch.nn.functional import scaled_dot_product_attention as fused
 
 from locant import positions
-from locant.blocked import blocked
 from locant.checking import check_tensors, positions_for
 from locant.dropout import is_quick
 from locant.encodings.base import Encoding, needs_scores, overrides
 from locant.encodings.none import Nothing
 from locant.errors import one_of, share
-from locant.flexed import flexed
-from locant.masked import hidden
+from locant.paths.blocked import blocked
+from locant.paths.flexed import flexed
+from locant.paths.masked import hidden
+from locant.paths.tiled import tiled
+from locant.paths.tiles import ByDistance
 from locant.placing import Placed, causal_mask, place, written
 from locant.shapes import Shape
-from locant.tiled import tiled
-from locant.tiles import ByDistance
 
 PATHS = ("explicit", "blocked", "tiled", "flex", "fused")
 MANY = 1 << 16  # numbers of a head's keys that one query is taken through by itself

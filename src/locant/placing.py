@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from locant import flexed, positions
+from locant import positions
 from locant.encodings.base import Encoding, overrides
-from locant.masked import Masked, blind, blind_by_first, hidden
-from locant.rows import Rows
-from locant.tiled import available
-from locant.tiles import ByDistance, Tiles, checked_bias, has_tiles, make_tiles
+from locant.paths import flexed
+from locant.paths.masked import Masked, blind, blind_by_first, hidden
+from locant.paths.rows import Rows
+from locant.paths.tiled import available
+from locant.paths.tiles import ByDistance, Tiles, checked_bias, has_tiles, make_tiles
 
 LONG = 512 * 512  # a bias by distance of so many numbers a head is shown to the kernel, not written down
 LONG_WRITTEN = 1024 * 1024  # any other is written a few rows at a time, from so many on

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from locant.encodings.base import Encoding, overrides
 from locant.model import Transformer
+from locant.paths.tiles import checked_bias
 from locant.self_attention import Attention
-from locant.tiles import checked_bias
 
 FAR = 10**6
 

@@ -16,25 +16,17 @@ from locant.catalog import describe
 ROOT = Path(__file__).parent.parent
 SHARED = (
     "attention",
-    "blocked",
     "cache",
     "catalog",
     "checking",
     "claims",
     "dropout",
-    "flexed",
-    "masked",
     "model",
     "placing",
     "positions",
-    "reach",
-    "rows",
     "samplers",
     "self_attention",
     "shapes",
-    "tiled",
-    "tiled_gradients",
-    "tiles",
     "timestamps",
 )  # what every run uses
 
@@ -114,7 +106,7 @@ class RunConfig(Plain):
         if self.baseline:
             files += sorted(ROOT.glob("baselines/*.py"))
         else:
-            files += [ROOT / f"{stem}.py" for stem in SHARED]
+            files += [ROOT / f"{stem}.py" for stem in SHARED] + sorted(ROOT.glob("paths/*.py"))
             files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
             files += [ROOT / "encodings" / "base.py", describe(self.encoding).path]
         return files

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from locant.encodings.base import Encoding, overrides
-from locant.tiles import checked_bias
+from locant.paths.tiles import checked_bias
 from locant.views.doors import NotOffered, Numbers, places, same_tokens, scores
 from locant.views.vectors import meaning, rows
 

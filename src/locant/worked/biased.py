@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from locant.encodings.base import Encoding
-from locant.tiles import checked_bias
+from locant.paths.tiles import checked_bias
 from locant.views.doors import Array, index, places
 from locant.worked.part import Part
 from locant.worked.writing import columns, factor, fixed, plain

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import locant
 from common import build, qkv
 from locant.attention import attend, explicit
-from locant.flexed import BLOCK, causal_blocks, serves
+from locant.paths.flexed import BLOCK, causal_blocks, serves
 
 GPUS = ["cuda"] if torch.cuda.is_available() else []
 pytestmark = pytest.mark.filterwarnings("ignore:flex_attention called without")

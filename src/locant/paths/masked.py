@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from locant import positions
-from locant.rows import Rows
-from locant.tiles import Gradient, Tiles
+from locant.paths.rows import Rows
+from locant.paths.tiles import Gradient, Tiles
 
 
 def hidden(see: Tensor, dtype: torch.dtype) -> Tensor:

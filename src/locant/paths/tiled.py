@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from locant.reach import Span, lengths, spans
-from locant.rows import Rows, rows_of, together, turned_rows, widest
-from locant.tiled_gradients import ROWS, Asked, gradients
-from locant.tiles import Tiles
+from locant.paths.reach import Span, lengths, spans
+from locant.paths.rows import Rows, rows_of, together, turned_rows, widest
+from locant.paths.tiled_gradients import ROWS, Asked, gradients
+from locant.paths.tiles import Tiles
 
 FORWARD = 256  # query rows at once; with fewer than 192 the kernel takes them in smaller parts, much slower,
 MANY = 768  # and from so many on in larger ones, quicker where no key can be left out

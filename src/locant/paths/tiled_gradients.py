@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from locant.reach import Span, least, lengths, of_piece, spans
-from locant.rows import Rows, pieces_of, rows_of, together, turned_rows
-from locant.tiles import Gradient, Tiles
+from locant.paths.reach import Span, least, lengths, of_piece, spans
+from locant.paths.rows import Rows, pieces_of, rows_of, together, turned_rows
+from locant.paths.tiles import Gradient, Tiles
 
 ROWS = 128  # queries at once
 KEYS, MOST_KEYS = 1024, 4096  # keys at once, with many heads and with few

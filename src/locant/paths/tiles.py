@@ -19,7 +19,7 @@ from torch import Tensor
 
 from locant import positions
 from locant.encodings.base import Encoding, needs_scores, overrides
-from locant.rows import Rows
+from locant.paths.rows import Rows
 
 
 class Gradient(Protocol):

@@ -3,9 +3,9 @@
 import torch
 
 from common import build
-from locant import reach, rows
-from locant.rows import Rows
-from locant.tiles import make_tiles
+from locant.paths import reach, rows
+from locant.paths.rows import Rows
+from locant.paths.tiles import make_tiles
 
 
 def test_keys_whose_weights_vanish_are_left_out():

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from locant.tiles import ByDistance
+from locant.paths.tiles import ByDistance
 
 BLOCK = 128  # queries, and keys, that are seen or left out together
 NARROWEST = 16  # the least width of a head that the kernel takes

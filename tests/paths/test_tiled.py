@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 import locant
 from common import build, qkv
-from locant import reach
-from locant import rows as row
-from locant import tiled as kernels
-from locant import tiled_gradients as back
 from locant.attention import attend, choose, explicit
 from locant.encodings.base import Encoding, difference
+from locant.paths import reach
+from locant.paths import rows as row
+from locant.paths import tiled as kernels
+from locant.paths import tiled_gradients as back
+from locant.paths.tiles import ByDistance, ByPositions, make_tiles
 from locant.placing import LONG, LONG_WRITTEN, place, written
 from locant.shapes import Shape
-from locant.tiles import ByDistance, ByPositions, make_tiles
 
 OF_FLOAT32 = ("near", "absolute")  # their bias is float32, whatever the tokens are
 
