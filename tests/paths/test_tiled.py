@@ -89,6 +89,8 @@ def positions_of(kind, rows, keys, draw):
         return torch.arange(keys) + torch.randint(0, 50, (rows, 1), generator=draw)
     if kind == "whole":
         return torch.randint(0, 90, (rows, keys), generator=draw)
+    if kind == "far":  # from most of the others, past every end of a table
+        return torch.randint(1, 90, (keys,), generator=draw).cumsum(-1)
     return torch.rand(rows, keys, generator=draw).cumsum(-1)
 
 
@@ -115,7 +117,7 @@ def mask_of(kind, rows, queries, keys, draw):
     extra=st.integers(-20, 60),
     groups=st.sampled_from([1, 2, 4]),
     causal=st.booleans(),
-    kind=st.sampled_from(["even", "even rows", "whole", "real"]),
+    kind=st.sampled_from(["even", "even rows", "whole", "far", "real"]),
     seen=st.sampled_from(["all", "all", "padding", "padding on the left", "packed", "any", "by head"]),
     double=st.booleans(),
     small=st.booleans(),

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from locant.catalog import claiming
+from locant.encodings.base import difference
 from locant.positions import visible
 
 
@@ -35,6 +36,24 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
                 f"  {remedy}, or use an encoding that has a value everywhere: {others}"
             )
     return torch.nn.functional.embedding(pos.long(), table)
+
+
+def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+    """One number a head from a table (2·far + 1, H), by the distance i − j of each pair, clipped to ±far: (1|B, H, Q, K)."""
+    far, heads = table.shape[0] // 2, table.shape[1]
+    q_pos = q_pos.long() + far
+    if (all_one := _end(q_pos, k_pos, 2 * far)) is not None:  # nothing to look up, and nothing written down
+        batch = max(pos.shape[0] if pos.dim() == 2 else 1 for pos in (q_pos, k_pos))
+        return table[all_one, :, None, None].expand(batch, heads, q_pos.shape[-1], k_pos.shape[-1])
+    return bias_from_rows(table, difference(q_pos, k_pos).clamp_(0, 2 * far))
+
+
+def _end(q_pos: Tensor, k_pos: Tensor, last: int) -> int | None:
+    """The end of 0..last that all differences lie at or beyond; None when they do not, or when to know it costs a wait."""
+    if q_pos.device.type != "cpu" or not (visible(q_pos) and visible(k_pos)) or not (q_pos.numel() and k_pos.numel()):
+        return None
+    (low_q, high_q), (low_k, high_k) = ([int(end) for end in pos.aminmax()] for pos in (q_pos, k_pos))
+    return 0 if high_q - low_k <= 0 else last if low_q - high_k >= last else None
 
 
 def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import bias_from_rows, need_whole_numbers
-from locant.encodings.base import Encoding, difference
+from locant.encodings._tables import bias_by_distance, need_whole_numbers
+from locant.encodings.base import Encoding
 from locant.errors import positive, whole_number
 from locant.shapes import Shape
 
@@ -43,6 +43,4 @@ class Relative(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("relative", q_pos, k_pos)
-        delta = difference(q_pos, k_pos)  # (1|B, 1, Q, K)
-        row = delta.clamp(-self.max_distance, self.max_distance) + self.max_distance
-        return bias_from_rows(self.table, row)
+        return bias_by_distance(self.table, q_pos, k_pos)

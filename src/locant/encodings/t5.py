@@ -26,7 +26,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import bias_from_rows, need_whole_numbers
+from locant.encodings._tables import bias_by_distance, bias_from_rows, need_whole_numbers
 from locant.encodings.base import Encoding, difference
 from locant.errors import one_of, positive, whole_number
 from locant.shapes import Shape
@@ -70,8 +70,8 @@ class T5(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("t5", q_pos, k_pos)
-        delta, far = difference(q_pos, k_pos), self.edges[-1]  # (1|B, 1, Q, K); all beyond `far` is one bucket
-        if delta.numel() <= 2 * far:
-            return bias_from_rows(self.table, self.bucket(-delta))
-        each = torch.arange(-far, far + 1, device=delta.device)  # the bucket of every offset up to there is found once
-        return bias_from_rows(self.table[self.bucket(each)], (far - delta).clamp(0, 2 * far))
+        far = self.edges[-1]  # all beyond it is one bucket
+        if q_pos.shape[-1] * k_pos.shape[-1] <= 2 * far:
+            return bias_from_rows(self.table, self.bucket(-difference(q_pos, k_pos)))
+        each = torch.arange(far, -far - 1, -1, device=q_pos.device)  # the bucket of every offset up to there is found once
+        return bias_by_distance(self.table[self.bucket(each)], q_pos, k_pos)

@@ -83,7 +83,7 @@ def of_piece(
     """What each batch row and head can reach of a piece of the keys, as in `score_bounds` and `within`."""
     keys, (batch, heads) = bias.shape[-1], longest_q.shape
     highest = float(longest_q.max() * longest_k.max() + high.max())
-    for numbers in (bias[..., :1, ::WIDTH], bias):  # a few, which often tell already that some weights may vanish
+    for numbers in (bias[..., :1, ::WIDTH], _once(bias)):  # a few often tell already that some weights may vanish
         if not float(numbers.amin()) - highest > least(bias.dtype):
             return within(score_bounds(bias, longest_q, longest_k, start), low, high, keys)
     return [[Span(0, keys, [False] * -(-keys // WIDTH))] * heads] * batch
@@ -102,6 +102,11 @@ def spans(bias: Tensor, longest_q: Tensor, longest_k: Tensor, logs: tuple[Tensor
     low, high = logs or [bounds.least.amax(-1)] * 2
     found = within(bounds, low, high, keys)
     return [[one if one.first < one.last else whole for one in row] for row in found]
+
+
+def _once(bias: Tensor) -> Tensor:
+    """The same numbers, without those that stand for a whole row, column or matrix of equal ones."""
+    return bias[tuple(slice(0, 1) if step == 0 else slice(None) for step in bias.stride())]
 
 
 def _extremes(bias: Tensor) -> tuple[Tensor, Tensor]:

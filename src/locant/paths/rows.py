@@ -34,6 +34,11 @@ def pieces_of(rows: Rows) -> Iterator[Rows]:
         yield rows._replace(keys=min(start + PIECE, rows.keys), start=start)
 
 
+def nearest_first(rows: Rows, ahead: int) -> list[Rows]:
+    """The same, beginning where the queries themselves are if the first of all stands `ahead` keys from the first key."""
+    return sorted(pieces_of(rows), key=lambda piece: abs(piece.start + PIECE // 2 - rows.first - ahead))
+
+
 def widest(keys: int) -> int:
     """How many keys a piece has at most."""
     return min(PIECE, keys)

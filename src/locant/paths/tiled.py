@@ -8,14 +8,15 @@ falls steeply it is slow, so the backward pass is ours (`tiled_gradients`). Keys
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from locant.paths.reach import Span, lengths, spans
-from locant.paths.rows import Rows, rows_of, together, turned_rows, widest
+from locant.paths.reach import Span, lengths, of_piece, spans
+from locant.paths.rows import Rows, nearest_first, rows_of, together, turned_rows, widest
 from locant.paths.tiled_gradients import ROWS, Asked, gradients
 from locant.paths.tiles import Tiles
 
@@ -64,32 +65,45 @@ class _Tiled(torch.autograd.Function):
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
     """The output (B,H,Q,d) and ℓ (B,H,Q), by torch's fused kernel."""
-    out, logs, turned = torch.empty_like(q), q.new_empty(q.shape[:-1]), q.flip(-2)
-    norms, longest_k = q.norm(dim=-1) * abs(scale), lengths(k)
     queries, keys = q.shape[-2], k.shape[-2]
+    turned, norms, longest_k = q.flip(-2), q.norm(dim=-1) * abs(scale), lengths(k)
+    out, logs = torch.zeros_like(turned), q.new_full((*q.shape[:-1], 1), -math.inf)  # their queries are turned too
 
     def look(rows: Rows) -> tuple[Tensor, list[list[Span]]]:
-        bias = tiles.at(rows).to(q.dtype)
-        return bias, spans(bias, norms[..., rows.first : rows.last].amax(-1), longest_k, None)
+        bias, longest_q = tiles.at(rows).to(q.dtype), norms[..., rows.first : rows.last].amax(-1)
+        if tiles.matrices and keys > widest(keys):
+            so_far = turned_rows(logs, rows)[..., 0].aminmax(dim=-1)
+            return bias, of_piece(bias, longest_q, longest_k, rows.start, *so_far)
+        return bias, spans(bias, longest_q, longest_k, None)
 
-    at_once = _at_once(q, keys, tiles, FORWARD)
+    most = FORWARD
     if not tiles.matrices and (not causal or queries >= 4 * MANY):  # or much is computed that is hidden
         _, last = look(Rows(max(0, queries - FORWARD), queries, keys))
-        at_once = MANY if all((one.first, one.last) == (0, keys) for head in last for one in head) else FORWARD
-    for rows in rows_of(queries, keys, causal, at_once):
-        (bias, reached), these = look(rows), slice(rows.first, rows.last)
-        needed = [
-            (min(one.first for one in head), max(one.last for one in head)) for head in zip(*reached, strict=True)
-        ]
-        given = turned_rows(turned, rows)
-        for heads, some_keys in together(needed, len(needed)):
-            some, log = getattr(torch.ops.aten, KERNEL)(
-                given[:, heads],
-                k[:, heads, some_keys],
-                v[:, heads, some_keys],
-                attn_mask=bias.expand(*q.shape[:2], -1, -1)[:, heads, :, some_keys],
-                scale=scale,
-            )
-            out[:, heads, these] = some.flip(-2)
-            logs[:, heads, these] = log.flip(-1)
-    return out, logs
+        most = MANY if all((one.first, one.last) == (0, keys) for head in last for one in head) else FORWARD
+    for rows in rows_of(queries, keys, causal, _at_once(q, widest(keys), tiles, most)):
+        for piece in nearest_first(rows, keys - queries) if tiles.matrices else [rows]:
+            bias, reached = look(piece)
+            needed = [
+                (min(one.first for one in head), max(one.last for one in head)) for head in zip(*reached, strict=True)
+            ]
+            for heads, span in together(needed, len(needed)):
+                if span.start < span.stop:
+                    given, *sums = (turned_rows(tensor[:, heads], rows) for tensor in (turned, out, logs))
+                    some_k, some_v = (tensor[:, heads, piece.start :][..., span, :] for tensor in (k, v))
+                    some_bias = bias.expand(*q.shape[:2], -1, -1)[:, heads, :, span]
+                    _join(*sums, *_seen(given, some_k, some_v, some_bias, scale))
+    return out.flip(-2), logs[..., 0].flip(-1)
+
+
+def _seen(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """The output (B,H,Q,d) and ℓ (B,H,Q,1) of some queries over some keys; ℓ is −∞ for one that sees none of them."""
+    out, logs = getattr(torch.ops.aten, KERNEL)(q, k, v, attn_mask=bias, scale=scale)
+    if bool((bias[..., 0] == -math.inf).any()):
+        logs = logs.masked_fill(bias.amax(-1) == -math.inf, -math.inf)  # the kernel says 0
+    return out, logs[..., None]
+
+
+def _join(out: Tensor, logs: Tensor, some: Tensor, its: Tensor) -> None:
+    """Add what more keys give to what there is: out = Σ_parts exp(ℓ_part − ℓ)·out_part, ℓ = log Σ_parts exp ℓ_part."""
+    out.lerp_(some, torch.where(its == -math.inf, 0.0, torch.sigmoid(its - logs)))
+    torch.logaddexp(logs, its, out=logs)
