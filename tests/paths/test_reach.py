@@ -69,3 +69,26 @@ def test_of_a_piece_all_keys_some_or_none_may_matter():
     assert of(flat - 100).first == of(flat - 100).last  # nothing
     assert of(torch.where(torch.arange(keys) == 3, -torch.inf, flat)).fading == [True, False, False, False]
     assert of(flat + torch.nan).last == keys  # a NaN matters
+
+
+def test_a_span_is_cut_at_a_piece_and_counted_from_it():
+    wide = reach.WIDTH
+    span = reach.Span(wide + 3, 4 * wide, [True, True, False, False])
+    assert span.clipped(wide, 3 * wide) == reach.Span(3, 2 * wide, [True, False])
+    assert span.clipped(2 * wide, 4 * wide - 1) == reach.Span(0, 2 * wide - 1, [False, False])
+    nothing = span.clipped(0, wide)
+    assert nothing.first == nothing.last
+    nothing = span.clipped(4 * wide, 5 * wide)
+    assert nothing.first == nothing.last
+
+
+def test_pieces_begin_where_the_queries_are():
+    some = rows.Rows(600, 700, 1000)
+    assert rows.nearest_first(some, 256, 0)[0].start == 512
+    assert rows.nearest_first(some, 256, 300)[0].start == 768
+    assert sorted(rows.nearest_first(some, 256, 0)) == [
+        rows.Rows(600, 700, 256, 0),
+        rows.Rows(600, 700, 512, 256),
+        rows.Rows(600, 700, 768, 512),
+        rows.Rows(600, 700, 1000, 768),
+    ]

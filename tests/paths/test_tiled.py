@@ -76,8 +76,8 @@ def blocks_of(width):
     with (
         patch.multiple(reach, WIDTH=width, FEW=width),
         patch.multiple(kernels, ROWS=width, FORWARD=3 * width, MANY=4 * width),
-        patch.multiple(row, PIECE=2 * width),
-        patch.multiple(back, KEYS=2 * width, MOST_KEYS=4 * width, TOGETHER=5 * width * width),
+        patch.multiple(row, PIECE=2 * width, HEADS=3),
+        patch.multiple(back, HEADS=3),
     ):
         yield
 
@@ -275,9 +275,10 @@ def test_what_heads_give_to_a_bias_that_they_share_is_summed():
     pos, encoding = torch.arange(3.0), Near(Shape(8, 2, 3))
     tiles, rows = ByPositions(encoding, 1, pos, pos, False), row.Rows(0, 3, 3)
     bias = tiles.at(rows)  # (1, 1, 3, 3)
-    gathered = tiles.gradient(rows, bias)
+    found = torch.zeros(())
+    gathered = tiles.gradient(rows, bias, [found])
     for head in (0, 1):
         gathered.add(0, slice(head, head + 1), 0, torch.ones(1, 3, 3))
-    (found,) = gathered.learned()
+    gathered.finish()
     (want,) = torch.autograd.grad(tiles.at(rows).sum() * 2, [encoding.price])
     assert torch.equal(found, want)

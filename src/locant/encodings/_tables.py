@@ -45,7 +45,7 @@ def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
     if (all_one := _end(q_pos, k_pos, 2 * far)) is not None:  # nothing to look up, and nothing written down
         batch = max(pos.shape[0] if pos.dim() == 2 else 1 for pos in (q_pos, k_pos))
         return table[all_one, :, None, None].expand(batch, heads, q_pos.shape[-1], k_pos.shape[-1])
-    return bias_from_rows(table, difference(q_pos, k_pos).clamp_(0, 2 * far))
+    return bias_from_rows(table, difference(q_pos, k_pos).clamp(0, 2 * far))
 
 
 def _end(q_pos: Tensor, k_pos: Tensor, last: int) -> int | None:

@@ -71,8 +71,8 @@ class Masked:
         bias = self.bias.at(rows)
         return bias + hidden(see, bias.dtype)
 
-    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        return self.bias.gradient(rows, bias)
+    def gradient(self, rows: Rows, bias: Tensor, learned: list[Tensor]) -> Gradient:
+        return self.bias.gradient(rows, bias, learned)
 
 
 def _rows(tensor: Tensor, rows: Rows) -> Tensor:

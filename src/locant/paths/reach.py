@@ -41,6 +41,11 @@ class Span(NamedTuple):
         """Whether weights of these keys may count as 0."""
         return any(self.fading[first // WIDTH : -(-last // WIDTH)])
 
+    def clipped(self, first: int, last: int) -> Span:
+        """The part from `first`, where a block begins, up to `last`, counted from `first`."""
+        low, high = max(self.first, first), min(self.last, last)
+        return Span(low - first, max(low, high) - first, self.fading[first // WIDTH : -(-last // WIDTH)])
+
 
 def lengths(vectors: Tensor) -> Tensor:
     """The longest of each block of keys: (B, H, K, d) to (B, H, blocks)."""

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-PIECE = 1024  # keys at once where a bias is written down; a multiple of the blocks that may be left out (`reach`)
+PIECE = 1024  # keys at once; a multiple of the blocks that may be left out (`reach`)
+HEADS = 8  # heads at once; with fewer, more keys, up to MOST pieces
+MOST = 4
 WORTH = 0.75  # of the keys; heads that need less than that of what they would share are done apart
 
 
@@ -28,20 +30,19 @@ def rows_of(queries: int, keys: int, causal: bool, at_once: int) -> Iterator[Row
         yield Rows(first, last, last + keys - queries if causal else keys)
 
 
-def pieces_of(rows: Rows) -> Iterator[Rows]:
-    """The keys of some queries in pieces."""
-    for start in range(rows.start, rows.keys, PIECE):
-        yield rows._replace(keys=min(start + PIECE, rows.keys), start=start)
+def wide(heads: int) -> int:
+    """How many keys a piece has: the fewer heads, the more.
+
+    >>> [wide(heads) for heads in (1, 4, 8, 32)]
+    [4096, 2048, 1024, 1024]
+    """
+    return PIECE * min(MOST, max(1, HEADS // heads))
 
 
-def nearest_first(rows: Rows, ahead: int) -> list[Rows]:
-    """The same, beginning where the queries themselves are if the first of all stands `ahead` keys from the first key."""
-    return sorted(pieces_of(rows), key=lambda piece: abs(piece.start + PIECE // 2 - rows.first - ahead))
-
-
-def widest(keys: int) -> int:
-    """How many keys a piece has at most."""
-    return min(PIECE, keys)
+def nearest_first(rows: Rows, width: int, ahead: int) -> list[Rows]:
+    """The keys of some queries in pieces, beginning where the queries are: the first of all stands `ahead` keys from key 0."""
+    pieces = [rows._replace(keys=min(start + width, rows.keys), start=start) for start in range(0, rows.keys, width)]
+    return sorted(pieces, key=lambda piece: abs(piece.start + width // 2 - rows.first - ahead))
 
 
 def turned_rows(turned: Tensor, rows: Rows) -> Tensor:

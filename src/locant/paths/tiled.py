@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from locant.paths.reach import Span, lengths, of_piece, spans
-from locant.paths.rows import Rows, nearest_first, rows_of, together, turned_rows, widest
+from locant.paths.rows import Rows, nearest_first, rows_of, together, turned_rows, wide
 from locant.paths.tiled_gradients import ROWS, Asked, gradients
 from locant.paths.tiles import Tiles
 
@@ -38,7 +38,8 @@ def tiled(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, *, causal: bool, scale:
 
 def _at_once(q: Tensor, keys: int, tiles: Tiles, most: int) -> int:
     """As many query rows as are good; what is written down takes no more memory than queries and keys do, or a little."""
-    room = max(WRITTEN, 2 * q.numel()) // (tiles.matrices * keys) if tiles.matrices else most
+    piece = min(keys, wide(q.shape[1]))
+    room = max(WRITTEN, 2 * q.numel()) // (tiles.matrices * piece) if tiles.matrices else most
     return max(1, min(most, room))
 
 
@@ -57,7 +58,7 @@ class _Tiled(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, out, logs = ctx.saved_tensors
         asked, learns = Asked(q, k, v, out, logs, grads[0]), any(ctx.needs_input_grad[6:])
-        at_once = _at_once(asked.q, widest(asked.k.shape[-2]), ctx.tiles, ROWS)
+        at_once = _at_once(asked.q, asked.k.shape[-2], ctx.tiles, ROWS)
         found = gradients(asked, ctx.tiles, causal=ctx.causal, scale=ctx.scale, at_once=at_once, learns=learns)
         learned = found.learned if learns else [None] * len(ctx.tiles.learned)
         return found.q, found.k, found.v, None, None, None, *learned
@@ -65,13 +66,13 @@ class _Tiled(torch.autograd.Function):
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
     """The output (B,H,Q,d) and ℓ (B,H,Q), by torch's fused kernel."""
-    queries, keys = q.shape[-2], k.shape[-2]
+    queries, keys, width = q.shape[-2], k.shape[-2], wide(q.shape[1])
     turned, norms, longest_k = q.flip(-2), q.norm(dim=-1) * abs(scale), lengths(k)
     out, logs = torch.zeros_like(turned), q.new_full((*q.shape[:-1], 1), -math.inf)  # their queries are turned too
 
     def look(rows: Rows) -> tuple[Tensor, list[list[Span]]]:
         bias, longest_q = tiles.at(rows).to(q.dtype), norms[..., rows.first : rows.last].amax(-1)
-        if tiles.matrices and keys > widest(keys):
+        if tiles.matrices and keys > width:
             so_far = turned_rows(logs, rows)[..., 0].aminmax(dim=-1)
             return bias, of_piece(bias, longest_q, longest_k, rows.start, *so_far)
         return bias, spans(bias, longest_q, longest_k, None)
@@ -80,18 +81,18 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale:
     if not tiles.matrices and (not causal or queries >= 4 * MANY):  # or much is computed that is hidden
         _, last = look(Rows(max(0, queries - FORWARD), queries, keys))
         most = MANY if all((one.first, one.last) == (0, keys) for head in last for one in head) else FORWARD
-    for rows in rows_of(queries, keys, causal, _at_once(q, widest(keys), tiles, most)):
-        for piece in nearest_first(rows, keys - queries) if tiles.matrices else [rows]:
+    for rows in rows_of(queries, keys, causal, _at_once(q, keys, tiles, most)):
+        for piece in nearest_first(rows, width, keys - queries) if tiles.matrices else [rows]:
             bias, reached = look(piece)
             needed = [
                 (min(one.first for one in head), max(one.last for one in head)) for head in zip(*reached, strict=True)
             ]
             for heads, span in together(needed, len(needed)):
                 if span.start < span.stop:
-                    given, *sums = (turned_rows(tensor[:, heads], rows) for tensor in (turned, out, logs))
+                    given, so_far, log = (turned_rows(tensor[:, heads], rows) for tensor in (turned, out, logs))
                     some_k, some_v = (tensor[:, heads, piece.start :][..., span, :] for tensor in (k, v))
                     some_bias = bias.expand(*q.shape[:2], -1, -1)[:, heads, :, span]
-                    _join(*sums, *_seen(given, some_k, some_v, some_bias, scale))
+                    _join(so_far, log, *_seen(given, some_k, some_v, some_bias, scale))
     return out.flip(-2), logs[..., 0].flip(-1)
 
 

@@ -1,10 +1,10 @@
-"""The gradients of attention with a bias from positions, a few query rows and about a thousand keys at a time.
+"""The gradients of attention with a bias from positions, about a thousand keys and a few query rows at a time.
 
     P = exp(scale·q·kᵀ + bias − ℓ),  dS = P∘(g·vᵀ − rowsum(g∘out))
     dq = scale·dS·k,  dk = scale·dSᵀ·q,  dv = Pᵀ·g,  and dS itself is the gradient of the bias
 
 −ℓ and −rowsum ride along as one more column of the products. Several heads are done at once, so that each thread has
-products of its own; keys whose weights vanish are left out (`reach`).
+products of its own; keys whose weights vanish are left out (`reach`). What the products are added to lies in one piece.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from locant.paths.reach import Span, least, lengths, of_piece, spans
-from locant.paths.rows import Rows, pieces_of, rows_of, together, turned_rows
-from locant.paths.tiles import Gradient, Tiles
+from locant.paths.reach import least, lengths, of_piece, spans
+from locant.paths.rows import HEADS, Rows, rows_of, together, wide
+from locant.paths.tiles import Tiles
 
 ROWS = 128  # queries at once
-KEYS, MOST_KEYS = 1024, 4096  # keys at once, with many heads and with few
-TOGETHER = 1 << 20  # scores at once
 
 
 class Asked(NamedTuple):
@@ -47,86 +45,113 @@ class Gradients(NamedTuple):
 
 def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once: int, learns: bool) -> Gradients:
     """Everything at once; with `learns`, for what the bias has learnt too."""
-    work = _Work(asked, scale, at_once, at_once if learns and tiles.room else 0)
+    queries, keys, longest_k = asked.q.shape[-2], asked.k.shape[-2], lengths(asked.k)
+    groups = [_Group(asked, rows, scale) for rows in rows_of(queries, keys, causal, at_once)]
+    reached = (
+        []
+        if tiles.matrices
+        else [spans(tiles.at(group.rows), group.longest_q, longest_k, group.logs) for group in groups]
+    )
+    dq, dk, dv = (torch.empty_like(t, memory_format=torch.contiguous_format) for t in asked[:3])
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned] if learns else []
-    norms, longest_k = asked.q.norm(dim=-1) * abs(scale), lengths(asked.k)
-    for rows in rows_of(asked.q.shape[-2], asked.k.shape[-2], causal, at_once):
-        these = slice(rows.first, rows.last)
-        logs, longest_q = asked.logs[..., these].aminmax(dim=-1), norms[..., these].amax(-1)
-        for piece in pieces_of(rows) if tiles.matrices else [rows]:
+    room = _Room(asked.q, at_once, keys, at_once if learns and tiles.room else 0)
+    for start in range(0, keys, room.width):
+        piece = _Piece(asked, start, room)
+        for number, group in enumerate(groups):
+            rows = group.rows._replace(start=start, keys=min(start + room.width, group.rows.keys))
+            if rows.keys <= start:
+                continue
             with torch.set_grad_enabled(learns):
-                made = tiles.at(piece).to(asked.q.dtype)
+                made = tiles.at(rows).to(asked.q.dtype)
             bias = made.detach()
-            if piece == rows:
-                reached = spans(bias, longest_q, longest_k, logs)
+            if tiles.matrices:
+                reach = of_piece(bias, group.longest_q, longest_k, start, *group.logs)
             else:
-                reached = of_piece(bias, longest_q, longest_k, piece.start, *logs)
-            gathered = tiles.gradient(piece, made) if learns else None
-            for row, some in enumerate(reached):
+                reach = [[one.clipped(start, rows.keys) for one in some] for some in reached[number]]
+            gathered = tiles.gradient(rows, made, learned) if learns else None
+            for row, some in enumerate(reach):
                 bias_ = bias[row % len(bias)].expand(len(some), -1, -1)
-                for heads, span in together([(one.first, one.last) for one in some], work.most_heads):
-                    work.add(row, heads, piece, span, bias_[heads], some[heads], gathered)
-            for total, part in zip(learned, gathered.learned() if gathered else (), strict=True):
-                total += part
-    return Gradients(work.dq.flip(-2).mul_(scale), work.dk.mT.contiguous(), work.dv.mT.contiguous(), learned)
-
-
-class _Work:
-    """What all blocks read, what they add to, and the memory in which a block is computed."""
-
-    def __init__(self, asked: Asked, scale: float, at_once: int, beyond: int) -> None:
-        q, k, v, out, logs, g = asked
-        heads, keys, self.width = k.shape[1], k.shape[2], k.shape[3]
-        self.beyond = beyond  # more columns in a block, all zero: then diagonals are rows of a view
-        one = k.new_ones(()).expand(*k.shape[:-1], 1)
-        self.q = torch.cat([q * scale, -logs[..., None]], -1).flip(-2)  # (B, H, Q, d + 1)
-        self.g = torch.cat([g, -(g * out).sum(-1, keepdim=True)], -1).flip(-2)
-        self.k = torch.cat([k, one], -1)
-        self.v = pad(torch.cat([v, one], -1), (0, 0, 0, self.beyond))
-        self.dq = torch.zeros_like(q, memory_format=torch.contiguous_format)
-        self.dk, self.dv = (torch.zeros_like(t.mT, memory_format=torch.contiguous_format) for t in (k, v))
-        self.nothing = least(q.dtype)
-        self.most_heads = min(heads, max(1, TOGETHER // (at_once * min(KEYS, keys))))
-        wide = min(keys, MOST_KEYS)
-        most = min(self.most_heads * at_once * wide, max(TOGETHER, self.most_heads * at_once * KEYS))
-        self.scores = q.new_empty(most)
-        self.blocks = q.new_empty(most + self.most_heads * at_once * self.beyond)
-
-    def add(
-        self,
-        row: int,
-        heads: slice,
-        rows: Rows,
-        keys: slice,
-        bias: Tensor,
-        reached: list[Span],
-        gathered: Gradient | None,
-    ) -> None:
-        """What some heads of a batch row give, for a few queries over the keys that they need, counted from the first."""
-        q, g = (turned_rows(tensor[row, heads], rows) for tensor in (self.q, self.g))  # (G, rows, d + 1)
-        k, v = (tensor[row, heads, rows.start :] for tensor in (self.k, self.v))
-        dk, dv = (tensor[row, heads, :, rows.start :] for tensor in (self.dk, self.dv))
-        dq = q.new_zeros(*q.shape[:2], self.width)
-        q_t, g_t = (tensor[..., : self.width].mT.contiguous() for tensor in (q, g))  # (G, d, rows)
-        count, many = q.shape[1], q.shape[0]
-        at_once = max(KEYS, min(MOST_KEYS, TOGETHER // (many * count)))
-        for first in range(keys.start, keys.stop, at_once):
-            last = min(first + at_once, keys.stop)
-            wide = last - first
-            weights = self.scores[: many * count * wide].view(many, count, wide)
-            block = self.blocks[: many * count * (wide + self.beyond)].view(many, count, -1)
-            ds = block[..., :wide]
-            torch.bmm(q, k[:, first:last].mT, out=weights).add_(bias[..., first:last])
-            if any(one.fades(first, last) for one in reached):
-                torch.threshold_(weights.clamp_min_(self.nothing - 1).exp_(), math.exp(self.nothing), 0.0)
-            else:
-                weights.exp_()
-            torch.bmm(g, v[:, first : last + self.beyond].mT, out=block)
-            ds.mul_(weights)
-            dv[..., first:last].add_(torch.bmm(g_t, weights))
-            dk[..., first:last].add_(torch.bmm(q_t, ds))
-            dq.baddbmm_(ds, k[:, first:last, : self.width])
+                for heads, span in together([(one.first, one.last) for one in some], HEADS):
+                    if span.start < span.stop:
+                        fades = any(one.fades(span.start, span.stop) for one in some[heads])
+                        block = piece.add(row, heads, group, span, bias_[heads], fades)
+                        if gathered is not None:
+                            gathered.add(row, heads, start + span.start, block)
             if gathered is not None:
-                block[..., wide:] = 0
-                gathered.add(row, heads, rows.start + first, block)
-        turned_rows(self.dq[row, heads], rows).add_(dq)
+                gathered.finish()
+        dk[..., start : start + room.width, :] = piece.dk.mT
+        dv[..., start : start + room.width, :] = piece.dv.mT
+    for group in groups:
+        dq[..., group.rows.first : group.rows.last, :] = group.dq.flip(-2).mul_(scale)
+    return Gradients(dq, dk, dv, learned)
+
+
+class _Group:
+    """A few queries in reverse order: what is read of them with every piece of the keys, and where dq is gathered."""
+
+    def __init__(self, asked: Asked, rows: Rows, scale: float) -> None:
+        q, out, logs, g = (t[:, :, rows.first : rows.last] for t in (asked.q, asked.out, asked.logs, asked.grad))
+        self.rows, self.longest_q, self.logs = rows, q.norm(dim=-1).amax(-1) * abs(scale), logs.aminmax(dim=-1)
+        self.q = torch.cat([q * scale, -logs[..., None]], -1).flip(-2)  # (B, H, rows, d + 1)
+        self.g = torch.cat([g, -(g * out).sum(-1, keepdim=True)], -1).flip(-2)
+        self.q_t, self.g_t = (tensor[..., :-1].mT.contiguous() for tensor in (self.q, self.g))  # (B, H, d, rows)
+        self.dq = q.new_zeros(q.shape)
+
+
+class _Room:
+    """The memory in which a block is computed: up to HEADS heads, a few queries and a piece of the keys."""
+
+    def __init__(self, q: Tensor, rows: int, keys: int, beyond: int) -> None:
+        heads = min(HEADS, q.shape[1])
+        self.width = min(keys, wide(q.shape[1]))  # of a piece
+        self.beyond = beyond  # more columns in a block, all zero: then diagonals are rows of a view
+        self.scores = q.new_empty(heads * rows * self.width)
+        self.blocks = q.new_empty(heads * rows * (self.width + beyond))
+        self.nothing = least(q.dtype)
+
+
+class _Piece:
+    """A piece of the keys, and where dk and dv are gathered, both transposed: (B, H, d, keys)."""
+
+    def __init__(self, asked: Asked, start: int, room: _Room) -> None:
+        self.plain_k, v = (tensor[..., start : start + room.width, :].contiguous() for tensor in (asked.k, asked.v))
+        one = v.new_ones(()).expand(*v.shape[:-1], 1)
+        self.k = torch.cat([self.plain_k, one], -1)
+        self.v = pad(torch.cat([v, one], -1), (0, 0, 0, room.beyond))
+        self.dk, self.dv = (torch.zeros_like(v.mT, memory_format=torch.contiguous_format) for _ in range(2))
+        self.room = room
+
+    def add(self, row: int, heads: slice, group: _Group, keys: slice, bias: Tensor, fades: bool) -> Tensor:
+        """What some heads of a batch row give, for a few queries over some keys of the piece, is added where it belongs.
+
+        Returns dS, (heads, rows, keys), and behind it the zeros that were asked for; it is soon written over.
+        """
+        room, (q, g, q_t, g_t, dq) = (
+            self.room,
+            (tensor[row, heads] for tensor in (group.q, group.g, group.q_t, group.g_t, group.dq)),
+        )
+        dk, dv = (tensor[row, heads, :, keys] for tensor in (self.dk, self.dv))
+        many, count, some = q.shape[0], q.shape[1], keys.stop - keys.start
+        weights = room.scores[: many * count * some].view(many, count, some)
+        block = room.blocks[: many * count * (some + room.beyond)].view(many, count, -1)
+        ds = block[..., :some]
+        torch.bmm(q, self.k[row, heads, keys].mT, out=weights).add_(bias[..., keys])
+        if fades:
+            torch.threshold_(weights.clamp_min_(room.nothing - 1).exp_(), math.exp(room.nothing), 0.0)
+        else:
+            weights.exp_()
+        torch.bmm(g, self.v[row, heads, keys.start : keys.stop + room.beyond].mT, out=block)
+        block[..., some:] = 0
+        ds.mul_(weights)
+        _add(dv, g_t, weights)
+        _add(dk, q_t, ds)
+        _add(dq, ds, self.plain_k[row, heads, keys])
+        return block
+
+
+def _add(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """total += left·right; into memory with gaps torch would go head by head, slowly."""
+    if total.is_contiguous():
+        total.baddbmm_(left, right)
+    else:
+        total.add_(torch.bmm(left, right))

@@ -31,8 +31,8 @@ class Gradient(Protocol):
         block  (heads, rows, some); with room, (heads, rows, some + more), the last columns zero, at least as many as rows
         """
 
-    def learned(self) -> list[Tensor]:
-        """What it gives to the tensors that the bias has learnt."""
+    def finish(self) -> None:
+        """All of these rows and keys has been given."""
 
 
 class Tiles(Protocol):
@@ -57,8 +57,11 @@ class Tiles(Protocol):
     def at(self, rows: Rows) -> Tensor:
         """The rows in reverse order: (1|B, 1|H, rows, keys)."""
 
-    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        """Where the gradient of these rows is gathered; `bias` is what `at` gave, made with gradients on."""
+    def gradient(self, rows: Rows, bias: Tensor, learned: list[Tensor]) -> Gradient:
+        """What gathers the gradient of these rows, and adds to `learned` what it gives to the tensors of that name.
+
+        bias  what `at` gave, made with gradients on
+        """
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,8 @@ class ByDistance:
         strides = (0, self.line.stride(1), 1, 1)
         return self.line.as_strided(size, strides, self.line.storage_offset() + self.queries - rows.last + rows.start)
 
-    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
-        return _AlongDiagonals(torch.zeros_like(self.line), self.queries - rows.last)
+    def gradient(self, rows: Rows, bias: Tensor, learned: list[Tensor]) -> Gradient:
+        return _AlongDiagonals(learned[0], self.queries - rows.last)
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,8 @@ class _AlongDiagonals:
         line = _of_heads(self.line[0], heads)[:, begin : begin + wide - 1]
         line += some[:, : line.shape[1]].sum_to_size(line.shape)  # what lies past the end is zero
 
-    def learned(self) -> list[Tensor]:
-        return [self.line]
+    def finish(self) -> None:
+        """Everything is where it belongs."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +145,19 @@ class ByPositions:
         unseen = torch.arange(rows.start, rows.keys, device=bias.device) > query
         return bias + bias.new_zeros(unseen.shape).masked_fill_(unseen, float("-inf"))
 
-    def gradient(self, rows: Rows, bias: Tensor) -> Gradient:
+    def gradient(self, rows: Rows, bias: Tensor, learned: list[Tensor]) -> Gradient:
         alone = (self.batch, self.encoding.shape.heads) == (1, bias.shape[1])
-        return _Written(self.learned, bias, alone, rows.start)
+        return _Written(self.learned, bias, learned, alone, rows.start)
 
 
 class _Written:
     """All numbers of a few rows, and what they give to an encoding's parameters."""
 
-    def __init__(self, tensors: tuple[Tensor, ...], bias: Tensor, alone: bool, start: int) -> None:
+    def __init__(
+        self, tensors: tuple[Tensor, ...], bias: Tensor, totals: list[Tensor], alone: bool, start: int
+    ) -> None:
         self.tensors, self.bias, self.start = tensors, bias, start  # bias (1|B, 1|H, rows, keys)
+        self.totals = totals  # one for each of the tensors
         self.alone = alone  # each of its numbers is used by one batch row and head
         self.numbers: Tensor | None = None  # its gradient; None is 0
 
@@ -165,12 +171,13 @@ class _Written:
         numbers = numbers[..., : block.shape[-1]]
         numbers += block.sum_to_size(numbers.shape)
 
-    def learned(self) -> list[Tensor]:
+    def finish(self) -> None:
         if self.numbers is None or not self.bias.requires_grad:  # what an encoding learns may act through another door
-            return [torch.zeros_like(tensor) for tensor in self.tensors]
+            return
         given = torch.autograd.grad(self.bias, self.tensors, self.numbers, allow_unused=True)
-        pairs = zip(given, self.tensors, strict=True)
-        return [torch.zeros_like(tensor) if one is None else one for one, tensor in pairs]
+        for total, part in zip(self.totals, given, strict=True):
+            if part is not None:
+                total += part
 
 
 def _of_heads(numbers: Tensor, heads: slice) -> Tensor:
