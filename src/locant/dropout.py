@@ -26,13 +26,10 @@ class BitDropout(nn.Dropout):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        steps = round(self.p * 2**BITS)
+        steps = min(round(self.p * 2**BITS), 2**BITS - 1)
         if not self.training or not steps:
             return x
-        words = _words(-(-x.numel() // 4), x.device)
-        drawn = words.view(torch.int16)[: x.numel()].view(x.shape)  # uniform from −2¹⁵ up to 2¹⁵ − 1
-        kept = drawn.ge_(steps - 2 ** (BITS - 1)).to(x.dtype)  # 0 or 1; booleans would cost four times more
-        return x * kept.mul_(1 / (1 - steps / 2**BITS))
+        return x * _kept(x, steps - 2 ** (BITS - 1), 1 / (1 - steps / 2**BITS))
 
 
 class PooledDropout(nn.Dropout):
@@ -66,12 +63,18 @@ def is_quick(drop: nn.Dropout | None) -> bool:
     return isinstance(drop, BitDropout | PooledDropout)
 
 
-def _words(count: int, device: torch.device) -> Tensor:
-    """So many random words of 64 bits that follow torch's seed. On a CPU numpy draws them three times as fast."""
-    if device.type != "cpu":
-        return torch.empty(count, dtype=torch.int64, device=device).random_(-(2**63), None)
-    seed = int(torch.randint(2**62, ()))
-    return torch.from_numpy(np.random.SFC64(seed).random_raw(count).view(np.int64))
+def _kept(x: Tensor, edge: int, factor: float) -> Tensor:
+    """`factor` where 16 random bits, as a number from −2¹⁵ up to 2¹⁵ − 1, are `edge` or more, else 0; they follow torch's seed.
+
+    On a CPU numpy draws and compares: three times as fast as torch draws, and half as fast again as it makes floats of booleans.
+    """
+    count = -(-x.numel() // 4)  # words of 64 bits
+    if x.device.type != "cpu":
+        words = torch.empty(count, dtype=torch.int64, device=x.device).random_(-(2**63), None)
+        return (words.view(torch.int16)[: x.numel()].view(x.shape) >= edge).to(x.dtype).mul_(factor)
+    drawn = np.random.SFC64(int(torch.randint(2**62, ()))).random_raw(count).view(np.int16)[: x.numel()]
+    real = np.float64 if x.dtype == torch.float64 else np.float32
+    return torch.from_numpy((drawn >= edge) * real(factor)).view(x.shape).to(x.dtype)
 
 
 @cache

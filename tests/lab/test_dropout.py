@@ -24,6 +24,16 @@ def test_dropout_by_bits_drops_each_number_by_itself(share):
     assert torch.equal(drop.eval()(x), x)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_dropout_by_bits_takes_any_float_and_any_size(dtype):
+    factor = torch.tensor(1 / (1 - round(0.3 * 2**16) / 2**16), dtype=dtype)
+    out = BitDropout(0.3)(torch.ones(999, dtype=dtype))
+    assert out.dtype == dtype
+    assert torch.equal(out.unique(), torch.stack([torch.zeros_like(factor), factor]))
+    assert BitDropout(0.3)(torch.ones(2, 0, 3, dtype=dtype)).shape == (2, 0, 3)
+    assert not BitDropout(1 - 1e-9)(torch.ones(50, dtype=dtype)).isnan().any()
+
+
 def test_pooled_dropout_drops_the_same_share_and_nothing_in_evaluation():
     drop = PooledDropout(0.3)
     kept = drop(torch.ones(300, 300))
