@@ -65,13 +65,30 @@ def test_one_query_head_by_head_gives_the_last_row_and_the_same_gradients(name, 
     last = {"q_pos": pos[-1:], "k_pos": pos, "causal": True}
     together, want = run("explicit", encoding, (q[:, :, -1:], k, v), **last)
     monkeypatch.setattr("locant.attention.MANY", 0)
+    monkeypatch.setattr("locant.attention.TOGETHER", False)
     apart, got = run("explicit", encoding, (q[:, :, -1:], k, v), **last)
     torch.testing.assert_close(apart, rows[:, :, -1:], atol=1e-12, rtol=1e-10)
     torch.testing.assert_close([apart, *got], [together, *want], atol=1e-12, rtol=1e-10)
 
 
+@pytest.mark.parametrize("behind", ["all", "some"])
+@pytest.mark.parametrize("by_row", [False, True])
+def test_keys_far_behind_need_not_be_looked_up_by_shaw(behind, by_row, monkeypatch):
+    encoding, keys = build("shaw").double(), 300
+    pos = torch.arange(keys)
+    k_pos = pos if behind == "all" else pos.roll(7)  # then the last seven come first
+    q_pos, k_pos = (one.expand(2, -1) if by_row else one for one in (pos[-2:], k_pos))
+    tensors = qkv(queries=2, keys=keys, dtype=torch.float64)
+    want, want_grads = run("explicit", encoding, tensors, q_pos=q_pos, k_pos=k_pos, causal=True)
+    monkeypatch.setattr("locant.encodings.shaw.MANY", 10)
+    assert bool(encoding._far(q_pos, k_pos)) == (behind == "all")
+    got, grads = run("explicit", encoding, tensors, q_pos=q_pos, k_pos=k_pos, causal=True)
+    torch.testing.assert_close([got, *grads], [want, *want_grads], atol=1e-12, rtol=1e-10)
+
+
 def test_one_query_of_no_rows_has_no_output(monkeypatch):
     monkeypatch.setattr("locant.attention.MANY", 0)
+    monkeypatch.setattr("locant.attention.TOGETHER", False)
     q, k, v = qkv(batch=0, queries=1, keys=9)
     last = {"q_pos": torch.tensor([8]), "k_pos": torch.arange(9), "causal": True}
     assert attend(q, k, v, encoding=build("shaw"), **last).shape == q.shape

@@ -33,7 +33,8 @@ from locant.placing import Placed, causal_mask, place, written
 from locant.shapes import Shape
 
 PATHS = ("explicit", "blocked", "tiled", "flex", "fused")
-MANY = 1 << 16  # numbers of a head's keys that one query is taken through by itself
+MANY = 1 << 16  # numbers of a head's keys that one query is taken through by itself,
+TOGETHER = torch.backends.cpu.get_cpu_capability() == "AVX512"  # but where all heads at once are quicker still
 FEW = 16  # queries for which nothing as large as the keys should be copied
 
 
@@ -257,8 +258,8 @@ def explain_rotated(
 
 
 def _products(q: Tensor, k: Tensor) -> Tensor:
-    """q·kᵀ, (B,H,Q,K). One query over many keys goes head by head, matrix times vector: at the speed of memory on any CPU."""
-    many = q.device.type == "cpu" and k.shape[-2] * k.shape[-1] >= MANY
+    """q·kᵀ, (B,H,Q,K). One query over many keys goes head by head, matrix times vector, where only that is as quick as memory."""
+    many = q.device.type == "cpu" and not TOGETHER and k.shape[-2] * k.shape[-1] >= MANY
     if q.shape[-2] != 1 or not many or not k.numel() or not positions.visible(k):
         return q @ k.mT
     keys = [head for row in k.unbind() for head in row.unbind()]  # (K, d) each
