@@ -1,9 +1,13 @@
-"""A process of one's own with a pipe to it. It may be killed at any moment, and nothing waits for a lock that it held."""
+"""A process of one's own with a pipe to it. It may be killed at any moment, and nothing waits for a lock that it held; when
+the process that started it is gone, however it went, it goes too."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from threading import Thread
 from typing import Any
 
 
@@ -13,7 +17,7 @@ class Worker:
     def __init__(self, serve: Callable[..., None], *given: Any) -> None:
         context = get_context("spawn")
         self.pipe, far = context.Pipe()
-        self.process = context.Process(target=serve, args=(far, *given), daemon=True)
+        self.process = context.Process(target=_serve, args=(serve, far, *given), daemon=True)
         self.process.start()
         far.close()
 
@@ -22,3 +26,15 @@ class Worker:
         self.process.kill()
         self.process.join()
         self.pipe.close()
+
+
+def _serve(serve: Callable[..., None], pipe: Connection, *given: Any) -> None:
+    Thread(target=_leave_with_parent, daemon=True).start()
+    serve(pipe, *given)
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

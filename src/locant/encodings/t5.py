@@ -73,7 +73,5 @@ class T5(Encoding):
         far = self.edges[-1]  # all beyond it is one bucket
         if q_pos.shape[-1] * k_pos.shape[-1] <= 2 * far:
             return bias_from_rows(self.table, self.bucket(-difference(q_pos, k_pos)))
-        each = torch.arange(
-            far, -far - 1, -1, device=q_pos.device
-        )  # the bucket of every offset up to there is found once
+        each = torch.arange(far, -far - 1, -1, device=q_pos.device)  # the bucket of every offset up to it is found once
         return bias_by_distance(self.table[self.bucket(each)], q_pos, k_pos)
