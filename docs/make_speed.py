@@ -47,6 +47,7 @@ QUOTED = [
             "relative, both sides": "4,096",
             "t5, causal, uneven positions": "4,096",
             "relative, both sides, uneven positions": "4,096",
+            "relative, both sides, uneven positions, no distance clipped": "4,096",
             "alibi, both sides, real time stamps": "4,096",
             "t5, causal, written down": "4,096",
         }.items()

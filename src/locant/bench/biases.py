@@ -32,6 +32,7 @@ class Line:
     irregular: bool = False
     batch: int = 1  # rows; of more than one, each is padded to another length
     path: str = "auto"
+    max_distance: int | None = None  # how far a table goes, where not as far as usual
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ LINES = [
     Line("relative, both sides", "relative", 4096, causal=False),
     Line("t5, causal, uneven positions", "t5", 4096, irregular=True),
     Line("relative, both sides, uneven positions", "relative", 4096, causal=False, irregular=True),
+    Line(
+        "relative, both sides, uneven positions, no distance clipped",
+        "relative",
+        4096,
+        causal=False,
+        irregular=True,
+        max_distance=3 * 4096,
+    ),
     Line("alibi, causal, real time stamps", "alibi", 4096, irregular=True),
     Line("alibi, both sides, real time stamps", "alibi", 4096, causal=False, irregular=True),
 ]
@@ -113,7 +122,8 @@ def _measure(line: Line, length: int, seconds: float) -> Measured:
 
 
 def _work(line: Line, length: int) -> Work:
-    encoding = make(line.encoding, dim=HEADS * WIDTH, heads=HEADS, length=length)
+    options = {} if line.max_distance is None else {"max_distance": line.max_distance}
+    encoding = make(line.encoding, dim=HEADS * WIDTH, heads=HEADS, length=length, **options)
     size = (line.batch, HEADS, length, WIDTH)
     q, k, v = (torch.randn(size, requires_grad=True) for _ in range(3))
     grad, leaves = torch.randn(size), [q, k, v, *encoding.parameters()]
