@@ -99,9 +99,11 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale:
 def _seen(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     """The output (B,H,Q,d) and ℓ (B,H,Q,1) of some queries over some keys; ℓ is −∞ for one that sees none of them."""
     out, logs = getattr(torch.ops.aten, KERNEL)(q, k, v, attn_mask=bias, scale=scale)
+    logs = logs[..., None]
     if bool((bias[..., 0] == -math.inf).any()):
-        logs = logs.masked_fill(bias.amax(-1) == -math.inf, -math.inf)  # the kernel says 0
-    return out, logs[..., None]
+        nothing = bias.amax(-1, keepdim=True) == -math.inf  # what the kernel says of these is not to be relied on
+        out, logs = out.masked_fill(nothing, 0.0), logs.masked_fill(nothing, -math.inf)
+    return out, logs
 
 
 def _join(out: Tensor, logs: Tensor, some: Tensor, its: Tensor) -> None:

@@ -47,11 +47,9 @@ def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once
     """Everything at once; with `learns`, for what the bias has learnt too."""
     queries, keys, longest_k = asked.q.shape[-2], asked.k.shape[-2], lengths(asked.k)
     groups = [_Group(asked, rows, scale) for rows in rows_of(queries, keys, causal, at_once)]
-    reached = (
-        []
-        if tiles.matrices
-        else [spans(tiles.at(group.rows), group.longest_q, longest_k, group.logs) for group in groups]
-    )
+    reached = []  # of all keys, where that can be told without writing the bias down
+    if not tiles.matrices:
+        reached = [spans(tiles.at(group.rows), group.longest_q, longest_k, group.logs) for group in groups]
     dq, dk, dv = (torch.empty_like(t, memory_format=torch.contiguous_format) for t in asked[:3])
     learned = [torch.zeros_like(tensor) for tensor in tiles.learned] if learns else []
     room = _Room(asked.q, at_once, keys, at_once if learns and tiles.room else 0)
@@ -126,10 +124,8 @@ class _Piece:
 
         Returns dS, (heads, rows, keys), and behind it the zeros that were asked for; it is soon written over.
         """
-        room, (q, g, q_t, g_t, dq) = (
-            self.room,
-            (tensor[row, heads] for tensor in (group.q, group.g, group.q_t, group.g_t, group.dq)),
-        )
+        mine, room = (group.q, group.g, group.q_t, group.g_t, group.dq), self.room
+        q, g, q_t, g_t, dq = (tensor[row, heads] for tensor in mine)
         dk, dv = (tensor[row, heads, :, keys] for tensor in (self.dk, self.dv))
         many, count, some = q.shape[0], q.shape[1], keys.stop - keys.start
         weights = room.scores[: many * count * some].view(many, count, some)
