@@ -25,14 +25,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import need_whole_numbers
+from locant.encodings._tables import far_behind, need_whole_numbers
 from locant.encodings.base import Encoding, difference
 from locant.errors import positive, whole_number
-from locant.positions import visible
 from locant.shapes import Shape
-
-NEAR = 8  # times the largest distance: so many keys at the end are looked up one by one
-MANY = 1024  # keys before them; of fewer, all are looked up
 
 
 class Shaw(Encoding):
@@ -60,9 +56,9 @@ class Shaw(Encoding):
 
     def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         by_row = q @ self.keys.to(q.dtype).T  # (B, H, Q, rows)
-        far = self._far(q_pos, k_pos)
+        far, row = self._near(q_pos, k_pos)
         near = scores[..., far:]
-        near = near + by_row.gather(-1, self.row(q_pos, k_pos[..., far:]).expand_as(near))
+        near = near + by_row.gather(-1, row.expand_as(near))
         if not far:
             return near
         out = scores + by_row[..., :1]
@@ -70,16 +66,15 @@ class Shaw(Encoding):
         return out
 
     def mix(self, weights: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-        far = self._far(q_pos, k_pos)
+        far, row = self._near(q_pos, k_pos)
         near, empty = weights[..., far:], weights.new_zeros(*weights.shape[:-1], self.values.shape[0])
-        by_row = empty.scatter_add(-1, self.row(q_pos, k_pos[..., far:]).expand_as(near), near)  # (B, H, Q, rows)
+        by_row = empty.scatter_add(-1, row.expand_as(near), near)  # (B, H, Q, rows)
         if far:
             by_row[..., 0] += weights[..., :far].sum(-1)
         return weights @ v + by_row @ self.values.to(v.dtype)
 
-    def _far(self, q_pos: Tensor, k_pos: Tensor) -> int:
-        """How many keys need no looking up, all in row 0: all but the last few, when new tokens follow many old ones."""
-        first = k_pos.shape[-1] - NEAR * self.max_distance
-        if first < MANY or not q_pos.numel() or k_pos.device.type != "cpu" or not (visible(q_pos) and visible(k_pos)):
-            return 0
-        return first if int(q_pos.min()) - int(k_pos[..., :first].max()) >= self.max_distance else 0
+    def _near(self, q_pos: Tensor, k_pos: Tensor) -> tuple[int, Tensor]:
+        """How many of the first keys need no looking up, all in row 0, and the rows of the others."""
+        need_whole_numbers("shaw", q_pos, k_pos)
+        far = far_behind(q_pos, k_pos, self.max_distance)
+        return far, self.row(q_pos, k_pos[..., far:])
