@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import locant
 from common import EVERY, build, qkv
 from locant.attention import attend, choose, explicit, share_keys
+from locant.encodings._tables import far_behind
 from locant.encodings.base import overrides
 from locant.placing import place
 
@@ -73,15 +74,17 @@ def test_one_query_head_by_head_gives_the_last_row_and_the_same_gradients(name, 
 
 @pytest.mark.parametrize("behind", ["all", "some"])
 @pytest.mark.parametrize("by_row", [False, True])
-def test_keys_far_behind_need_not_be_looked_up_by_shaw(behind, by_row, monkeypatch):
-    encoding, keys = build("shaw").double(), 300
+@pytest.mark.parametrize("name", ["relative", "shaw"])
+def test_keys_far_behind_need_not_be_looked_up(name, behind, by_row, monkeypatch):
+    encoding, keys = build(name).double(), 600
     pos = torch.arange(keys)
     k_pos = pos if behind == "all" else pos.roll(7)  # then the last seven come first
     q_pos, k_pos = (one.expand(2, -1) if by_row else one for one in (pos[-2:], k_pos))
     tensors = qkv(queries=2, keys=keys, dtype=torch.float64)
     want, want_grads = run("explicit", encoding, tensors, q_pos=q_pos, k_pos=k_pos, causal=True)
-    monkeypatch.setattr("locant.encodings.shaw.MANY", 10)
-    assert bool(encoding._far(q_pos, k_pos)) == (behind == "all")
+    monkeypatch.setattr("locant.encodings._tables.MANY", 10)
+    monkeypatch.setattr("locant.encodings._tables.NEAR", 2)
+    assert bool(far_behind(q_pos, k_pos, encoding.max_distance)) == (behind == "all")
     got, grads = run("explicit", encoding, tensors, q_pos=q_pos, k_pos=k_pos, causal=True)
     torch.testing.assert_close([got, *grads], [want, *want_grads], atol=1e-12, rtol=1e-10)
 
@@ -252,3 +255,16 @@ def test_t5_without_the_square_root_is_a_scale_of_one():
     pos = locant.positions.consecutive(11)
     one = explicit(q, k, v, encoding=build("t5"), q_pos=pos, k_pos=pos, scale=1.0).scores
     torch.testing.assert_close(one, q @ k.mT + build("t5").bias(pos, pos))
+
+
+@pytest.mark.parametrize("name", ["none", "rotary", "t5", "alibi", "shaw"])
+@pytest.mark.parametrize("shape", [(12,), (1, 12), (5, 12), (4, 1, 12), (4, 5, 12), (1, 4, 5, 12), (2, 1, 1, 12)])
+@pytest.mark.parametrize("queries", [1, 5])
+def test_a_mask_may_have_fewer_dimensions(name, shape, queries):
+    shape = tuple(queries if size == 5 else size for size in shape)
+    mask = torch.rand(shape, generator=torch.Generator().manual_seed(0)) < 0.7
+    tensors = qkv(queries=queries, keys=12, groups=2, dtype=torch.float64)
+    pos = torch.arange(12)
+    where = {"encoding": build(name).double(), "q_pos": pos[-queries:], "k_pos": pos}
+    want = explicit(*tensors, **where, mask=mask.expand(2, 4, queries, 12)).out
+    torch.testing.assert_close(attend(*tensors, **where, mask=mask), want)

@@ -11,7 +11,7 @@ import time
 import pytest
 
 PARENT = """
-import time
+import os, sys, time
 from locant.workers import Worker
 
 def idle(pipe):
@@ -21,6 +21,9 @@ def idle(pipe):
 if __name__ == "__main__":
     worker = Worker(idle)
     worker.pipe.recv()
+    if "fork" in sys.argv and not os.fork():
+        time.sleep(30)
+        os._exit(0)
     print(worker.process.pid, flush=True)
     time.sleep(60)
 """
@@ -37,10 +40,11 @@ def runs(process: int) -> bool:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc to see whether a process is there")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_worker_goes_with_the_process_that_started_it(how, tmp_path):
+@pytest.mark.parametrize("with_child", ["", "fork"])  # a child of the parent holds what the parent held
+def test_a_worker_goes_with_the_process_that_started_it(how, with_child, tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen([sys.executable, script, with_child], stdout=subprocess.PIPE, text=True) as parent:
         worker = int(parent.stdout.readline())
         assert runs(worker)
         parent.send_signal(how)

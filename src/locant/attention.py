@@ -194,7 +194,7 @@ def _gathered(q: Tensor, k: Tensor, v: Tensor, placed: Placed, scale: float) -> 
     """One query a head, several heads a key head: as several queries of one head, so that no key is copied."""
     batch, heads, groups = q.shape[0], q.shape[1], k.shape[1]
     add = placed.add
-    if add is not None and add.dim() == 4 and add.shape[1] > 1:
+    if add is not None and add.shape[1] > 1:
         add = add.reshape(add.shape[0], groups, -1, add.shape[-1])  # (1|B, H, 1, K) → (1|B, G, H/G, K)
     together = placed._replace(add=add, blind=None)
     out = attend_rotated(q.reshape(batch, groups, -1, q.shape[-1]), k, v, together, scale=scale)

@@ -52,13 +52,14 @@ def place(
     tables = encoding.tables(q_pos, turned, like.dtype) if overrides(encoding, "tables") else None
     axis = -1 if encoding.axes == 1 else -2
     sizes = (like.shape[0], encoding.shape.heads, q_pos.shape[axis], k_pos.shape[axis])
+    mask = None if mask is None else _whole_mask(mask, sizes, like.device)
     numbers = sizes[-2] * sizes[-1]
     by_rows = path in ("tiled", "flex")
     if by_rows or (path == "auto" and numbers >= LONG):
         tiles, unseeing = _tiles(encoding, q_pos, k_pos, like, causal, mask, sizes)
         if tiles is not None and (by_rows or pays(tiles, numbers)):
             return Placed(encoding, q_pos, k_pos, tables, None, unseeing, causal, tiles)
-    see, plain_causal = _what_is_seen(causal, mask, sizes, like.device)
+    see, plain_causal = _what_is_seen(causal, mask, sizes[-2:], like.device)
     may_be_blind = see is not None and (mask is not None or sizes[-2] > sizes[-1])
     unseeing = blind(see) if see is not None and may_be_blind else None
     if see is not None and unseeing is not None:
@@ -86,8 +87,6 @@ def _tiles(
     sizes: tuple[int, int, int, int],
 ) -> tuple[Tiles | None, Tensor | None]:
     """The bias by rows, where a kernel takes it so, and the queries that see nothing."""
-    if mask is not None:
-        _check_mask(mask, sizes, like.device)
     on_cpu = like.device.type == "cpu"
     able = like.dtype in (torch.float32, torch.float64) and available() if on_cpu else flexed.serves(like)
     seen = all(positions.visible(tensor) for tensor in (like, q_pos, k_pos, mask) if tensor is not None)
@@ -100,7 +99,6 @@ def _tiles(
         return (tiles if mask is None and isinstance(tiles, ByDistance) else None), None
     if tiles is None or mask is None:
         return tiles, None
-    mask = mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
     unseeing = blind_by_first(mask, sizes[-2], causal=causal)
     return Masked(tiles, mask, unseeing, sizes[1]), unseeing
 
@@ -162,12 +160,10 @@ def causal_mask(sizes: tuple[int, ...] | torch.Size, device: torch.device) -> Te
 
 
 def _what_is_seen(
-    causal: bool, mask: Tensor | None, sizes: tuple[int, int, int, int], device: torch.device
+    causal: bool, mask: Tensor | None, sizes: tuple[int, int], device: torch.device
 ) -> tuple[Tensor | None, bool]:
     """The mask of what may be seen, and whether a plain causal mask says it all."""
-    if mask is not None:
-        _check_mask(mask, sizes, device)
-    queries, keys = sizes[-2:]
+    queries, keys = sizes
     if not causal or queries == 1:  # a single query is the last one and sees every key
         return mask, False
     if mask is None and queries == keys:
@@ -176,7 +172,8 @@ def _what_is_seen(
     return (order if mask is None else order & mask), False
 
 
-def _check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.device) -> None:
+def _whole_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.device) -> Tensor:
+    """The mask with four dimensions, (1|B, 1|H, 1|Q, K)."""
     if not isinstance(mask, Tensor):
         raise ValueError(f"the mask must be a boolean tensor, True = may be seen. Got {type(mask).__name__} instead.")
     if mask.dtype != torch.bool:
@@ -189,3 +186,4 @@ def _check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.de
         )
     if mask.device != device:
         raise ValueError(f"the mask is on {mask.device}, but the tokens are on {device}. Move it there.")
+    return mask.reshape(padded)

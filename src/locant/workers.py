@@ -36,5 +36,6 @@ def _serve(serve: Callable[..., None], pipe: Connection, *given: Any) -> None:
 def _leave_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
-        wait([parent.sentinel])
+        while not wait([parent.sentinel], timeout=1) and os.getppid() == parent.pid:
+            pass  # a process that the parent forked may hold the sentinel, so it is not all
         os._exit(1)

@@ -80,6 +80,8 @@ def test_a_span_is_cut_at_a_piece_and_counted_from_it():
     assert nothing.first == nothing.last
     nothing = span.clipped(4 * wide, 5 * wide)
     assert nothing.first == nothing.last
+    nothing = reach.Span(3 * wide, 4 * wide, [True] * 4).clipped(0, wide)
+    assert nothing.first == nothing.last <= wide  # or heads that are done together would need more than the piece
 
 
 def test_pieces_begin_where_the_queries_are():

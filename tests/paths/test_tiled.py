@@ -109,6 +109,15 @@ def mask_of(kind, rows, queries, keys, draw):
     return torch.rand(rows, heads, queries, keys, generator=draw) < 0.3
 
 
+def laid(kind, tensor):
+    """The same numbers, in memory in another order."""
+    if kind == "columns":
+        return tensor.mT.contiguous().mT
+    if kind == "every second":
+        return torch.stack([tensor, tensor + 1], -1).flatten(-2)[..., ::2]
+    return tensor.transpose(1, 2).contiguous().transpose(1, 2) if kind == "by token" else tensor
+
+
 @pytest.mark.parametrize("name", ["t5", "relative", "alibi", "near", "absolute"])
 @settings(max_examples=15, deadline=None)
 @given(
@@ -119,12 +128,13 @@ def mask_of(kind, rows, queries, keys, draw):
     causal=st.booleans(),
     kind=st.sampled_from(["even", "even rows", "whole", "far", "real"]),
     seen=st.sampled_from(["all", "all", "padding", "padding on the left", "packed", "any", "by head"]),
+    memory=st.sampled_from(["plain", "plain", "by token", "columns", "every second"]),
     double=st.booleans(),
     small=st.booleans(),
     seed=st.integers(0, 2**20),
 )
 def test_rows_of_a_bias_equal_the_whole_of_it(
-    name, rows, queries, extra, groups, causal, kind, seen, double, small, seed
+    name, rows, queries, extra, groups, causal, kind, seen, memory, double, small, seed
 ):
     if kind == "real" and name in ("t5", "relative"):
         kind = "whole"
@@ -134,6 +144,7 @@ def test_rows_of_a_bias_equal_the_whole_of_it(
     k_pos = positions_of(kind, rows, max(keys, queries), draw)
     q_pos, k_pos = k_pos[..., -queries:], k_pos[..., :keys] if keys < queries else k_pos
     tensors = qkv(batch=rows, queries=queries, keys=keys, groups=groups, dtype=dtype, seed=seed)
+    tensors = [laid(memory, tensor) for tensor in tensors]
     bound = 1e-12 if double and name not in OF_FLOAT32 else 1e-5
     mask = None if seen == "all" else mask_of(seen, rows, queries, keys, draw)
     with blocks_of(8) if small else nullcontext():
@@ -260,6 +271,37 @@ def test_gradients_of_gradients_are_refused_and_not_wrong():
     (first,) = torch.autograd.grad(out.square().sum(), q, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         first.sum().backward()
+
+
+@pytest.mark.parametrize("what", ["table", "mask", "positions"])
+def test_what_changed_before_the_backward_pass_is_refused_and_not_wrong(what):
+    pos, mask = torch.arange(30) ** 2, torch.ones(1, 1, 1, 30, dtype=torch.bool)
+    encoding, (q, k, v) = build("relative"), qkv(queries=30)
+    out = attend(q.requires_grad_(), k, v, encoding=encoding, q_pos=pos, k_pos=pos, mask=mask, path="tiled")
+    with torch.no_grad():
+        {"table": encoding.table, "mask": mask, "positions": pos}[what].zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
+def test_positions_made_in_inference_mode_serve():
+    with torch.inference_mode():
+        pos = torch.arange(30) ** 2
+    q, k, v = qkv(queries=30)
+    attend(q.requires_grad_(), k, v, encoding=build("relative"), q_pos=pos, k_pos=pos, path="tiled").sum().backward()
+    assert q.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("step", [1.0, 1.5])
+@pytest.mark.parametrize("tensor", ["q", "k", "v"])
+def test_what_is_no_number_is_not_lost_where_keys_are_left_out(tensor, step):
+    length = reach.FEW + 900
+    pos = torch.arange(length) ** step  # with 1.5 the distances grow, and the bias is written down
+    q, k, v = qkv(batch=1, queries=length)
+    {"q": q, "k": k, "v": v}[tensor][:, :, 3] = torch.nan
+    where = {"encoding": build("alibi"), "q_pos": pos, "k_pos": pos}
+    got, want = attend(q, k, v, **where, path="tiled"), explicit(q, k, v, **where).out
+    assert torch.equal(got.isnan(), want.isnan())
 
 
 @pytest.mark.parametrize("steep", [1.0, 100.0])

@@ -56,6 +56,10 @@ class Masked:
         return self.bias.learned
 
     @property
+    def read(self) -> tuple[Tensor, ...]:
+        return (*self.bias.read, self.mask)
+
+    @property
     def matrices(self) -> int:
         return max(self.bias.matrices, self.mask.shape[0] * self.heads)
 

@@ -43,13 +43,13 @@ class Span(NamedTuple):
 
     def clipped(self, first: int, last: int) -> Span:
         """The part from `first`, where a block begins, up to `last`, counted from `first`."""
-        low, high = max(self.first, first), min(self.last, last)
+        low, high = min(max(self.first, first), last), min(self.last, last)
         return Span(low - first, max(low, high) - first, self.fading[first // WIDTH : -(-last // WIDTH)])
 
 
-def lengths(vectors: Tensor) -> Tensor:
-    """The longest of each block of keys: (B, H, K, d) to (B, H, blocks)."""
-    return _blocks(vectors.norm(dim=-1), 0.0).amax(-1)
+def lengths(k: Tensor, v: Tensor) -> Tensor:
+    """The longest of each block of keys, (B, H, K, d) to (B, H, blocks); NaN where a value is no number, so that it matters."""
+    return _blocks(k.norm(dim=-1) + 0 * v.sum(-1), 0.0).amax(-1)
 
 
 class Bounds(NamedTuple):
@@ -97,7 +97,8 @@ def of_piece(
 def spans(bias: Tensor, longest_q: Tensor, longest_k: Tensor, logs: tuple[Tensor, Tensor] | None) -> list[list[Span]]:
     """What each batch row and head can reach of all keys, arguments as in `score_bounds`.
 
-    logs  the least and the greatest ℓ of these rows, (B, H) each; None when not known yet: a bound serves then
+    logs  the least and the greatest ℓ of these rows, (B, H) each; None when not known yet: a bound serves then, and which
+          weights may count as 0 is not told
     """
     keys, batch, heads = bias.shape[-1], *longest_q.shape
     whole = Span(0, keys, [True] * -(-keys // WIDTH))

@@ -9,6 +9,7 @@ falls steeply it is slow, so the backward pass is ours (`tiled_gradients`). Keys
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -33,6 +34,7 @@ def available() -> bool:
 
 def tiled(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, *, causal: bool, scale: float) -> Tensor:
     """q (B,H,Q,d), k and v (B,H,K,d): (B,H,Q,d). With `causal`, Q ≤ K and the last query is aligned with the last key."""
+    q, k, v = (tensor if tensor.stride(-1) == 1 else tensor.contiguous() for tensor in (q, k, v))  # or the kernel errs
     return _Tiled.apply(q, k, v, tiles, causal, scale, *tiles.learned)
 
 
@@ -49,14 +51,15 @@ class _Tiled(torch.autograd.Function):
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale: float, *learned: Tensor
     ) -> Tensor:
         out, logs = _forward(q, k, v, tiles, causal, scale)
-        ctx.save_for_backward(q, k, v, out, logs)
+        again = [tensor for tensor in tiles.read if not tensor.is_inference()]
+        ctx.save_for_backward(q, k, v, out, logs, *again)  # torch then refuses to go on if one of them was changed
         ctx.tiles, ctx.causal, ctx.scale = tiles, causal, scale
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, out, logs = ctx.saved_tensors
+        q, k, v, out, logs, *_ = ctx.saved_tensors
         asked, learns = Asked(q, k, v, out, logs, grads[0]), any(ctx.needs_input_grad[6:])
         at_once = _at_once(asked.q, asked.k.shape[-2], ctx.tiles, ROWS)
         found = gradients(asked, ctx.tiles, causal=ctx.causal, scale=ctx.scale, at_once=at_once, learns=learns)
@@ -67,7 +70,7 @@ class _Tiled(torch.autograd.Function):
 def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
     """The output (B,H,Q,d) and ℓ (B,H,Q), by torch's fused kernel."""
     queries, keys, width = q.shape[-2], k.shape[-2], wide(q.shape[1])
-    turned, norms, longest_k = q.flip(-2), q.norm(dim=-1) * abs(scale), lengths(k)
+    turned, norms, longest_k = q.flip(-2), q.norm(dim=-1) * abs(scale), lengths(k, v)
     out, logs = torch.zeros_like(turned), q.new_full((*q.shape[:-1], 1), -math.inf)  # their queries are turned too
 
     def look(rows: Rows) -> tuple[Tensor, list[list[Span]]]:
@@ -84,9 +87,7 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale:
     for rows in rows_of(queries, keys, causal, _at_once(q, keys, tiles, most)):
         for piece in nearest_first(rows, width, keys - queries) if tiles.matrices else [rows]:
             bias, reached = look(piece)
-            needed = [
-                (min(one.first for one in head), max(one.last for one in head)) for head in zip(*reached, strict=True)
-            ]
+            needed = [_hull(head) for head in zip(*reached, strict=True)]
             for heads, span in together(needed, len(needed)):
                 if span.start < span.stop:
                     given, so_far, log = (turned_rows(tensor[:, heads], rows) for tensor in (turned, out, logs))
@@ -94,6 +95,12 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, tiles: Tiles, causal: bool, scale:
                     some_bias = bias.expand(*q.shape[:2], -1, -1)[:, heads, :, span]
                     _join(so_far, log, *_seen(given, some_k, some_v, some_bias, scale))
     return out.flip(-2), logs[..., 0].flip(-1)
+
+
+def _hull(spans: Iterable[Span]) -> tuple[int, int]:
+    """From the first key that some batch row needs to the last."""
+    some = [(one.first, one.last) for one in spans if one.first < one.last] or [(0, 0)]
+    return min(first for first, _ in some), max(last for _, last in some)
 
 
 def _seen(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float) -> tuple[Tensor, Tensor]:

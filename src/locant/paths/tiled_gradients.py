@@ -1,4 +1,4 @@
-"""The gradients of attention with a bias from positions, about a thousand keys and a few query rows at a time.
+"""The gradients of attention with a bias from positions, a piece of the keys and a few query rows at a time.
 
     P = exp(scale·q·kᵀ + bias − ℓ),  dS = P∘(g·vᵀ − rowsum(g∘out))
     dq = scale·dS·k,  dk = scale·dSᵀ·q,  dv = Pᵀ·g,  and dS itself is the gradient of the bias
@@ -45,7 +45,7 @@ class Gradients(NamedTuple):
 
 def gradients(asked: Asked, tiles: Tiles, *, causal: bool, scale: float, at_once: int, learns: bool) -> Gradients:
     """Everything at once; with `learns`, for what the bias has learnt too."""
-    queries, keys, longest_k = asked.q.shape[-2], asked.k.shape[-2], lengths(asked.k)
+    queries, keys, longest_k = asked.q.shape[-2], asked.k.shape[-2], lengths(asked.k, asked.v)
     groups = [_Group(asked, rows, scale) for rows in rows_of(queries, keys, causal, at_once)]
     reached = []  # of all keys, where that can be told without writing the bias down
     if not tiles.matrices:

@@ -43,6 +43,10 @@ class Tiles(Protocol):
         """The tensors that the gradient of the bias goes to."""
 
     @property
+    def read(self) -> tuple[Tensor, ...]:
+        """The tensors that `at` reads: none may be changed between the forward and the backward pass."""
+
+    @property
     def matrices(self) -> int:
         """How many matrices (rows, keys) `at` writes down: one for each batch row and head, fewer, or none."""
 
@@ -73,6 +77,10 @@ class ByDistance:
 
     @property
     def learned(self) -> tuple[Tensor, ...]:
+        return (self.line,)
+
+    @property
+    def read(self) -> tuple[Tensor, ...]:
         return (self.line,)
 
     matrices: ClassVar = 0
@@ -120,6 +128,10 @@ class ByPositions:
     @property
     def learned(self) -> tuple[Tensor, ...]:
         return tuple(p for p in self.encoding.parameters() if p.requires_grad)
+
+    @property
+    def read(self) -> tuple[Tensor, ...]:
+        return (*self.encoding.parameters(), *self.encoding.buffers(), self.q_pos, self.k_pos)
 
     room: ClassVar = False
     told: ClassVar = "computed a few rows at a time"
