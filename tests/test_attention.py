@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import locant
 from common import EVERY, build, qkv
 from locant.attention import attend, choose, explicit, share_keys
-from locant.encodings._tables import far_behind
 from locant.encodings.base import overrides
 from locant.placing import place
 
@@ -74,17 +73,15 @@ def test_one_query_head_by_head_gives_the_last_row_and_the_same_gradients(name, 
 
 @pytest.mark.parametrize("behind", ["all", "some"])
 @pytest.mark.parametrize("by_row", [False, True])
-@pytest.mark.parametrize("name", ["relative", "shaw"])
-def test_keys_far_behind_need_not_be_looked_up(name, behind, by_row, monkeypatch):
-    encoding, keys = build(name).double(), 600
+def test_keys_far_behind_need_not_be_looked_up_by_shaw(behind, by_row, monkeypatch):
+    encoding, keys = build("shaw").double(), 300
     pos = torch.arange(keys)
     k_pos = pos if behind == "all" else pos.roll(7)  # then the last seven come first
     q_pos, k_pos = (one.expand(2, -1) if by_row else one for one in (pos[-2:], k_pos))
     tensors = qkv(queries=2, keys=keys, dtype=torch.float64)
     want, want_grads = run("explicit", encoding, tensors, q_pos=q_pos, k_pos=k_pos, causal=True)
-    monkeypatch.setattr("locant.encodings._tables.MANY", 10)
-    monkeypatch.setattr("locant.encodings._tables.NEAR", 2)
-    assert bool(far_behind(q_pos, k_pos, encoding.max_distance)) == (behind == "all")
+    monkeypatch.setattr("locant.encodings.shaw.MANY", 10)
+    assert bool(encoding._near(q_pos, k_pos)[0]) == (behind == "all")
     got, grads = run("explicit", encoding, tensors, q_pos=q_pos, k_pos=k_pos, causal=True)
     torch.testing.assert_close([got, *grads], [want, *want_grads], atol=1e-12, rtol=1e-10)
 

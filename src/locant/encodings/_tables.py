@@ -9,8 +9,7 @@ from locant.catalog import claiming
 from locant.encodings.base import difference
 from locant.positions import visible
 
-NEAR = 8  # times as far as a table goes: so many keys at the end are looked up one by one
-MANY = 1024  # keys before them; of fewer, all are looked up
+MANY = 1 << 15  # pairs, for which it is worth to know that one number serves them all
 
 
 def need_whole_numbers(name: str, *positions: Tensor) -> None:
@@ -43,35 +42,19 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
 
 def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
     """One number a head from a table (2·far + 1, H), by the distance i − j of each pair, clipped to ±far: (1|B, H, Q, K)."""
-    far = table.shape[0] // 2
-    if (end := _end(q_pos, k_pos, far)) is not None:  # nothing to look up, and nothing written down
-        return _everywhere(table[end], q_pos, k_pos)
-    first = far_behind(q_pos, k_pos, far)
-    if not first:
-        return bias_from_rows(table, difference(q_pos.long() + far, k_pos).clamp(0, 2 * far))
-    bias = _everywhere(table[-1], q_pos, k_pos).clone(memory_format=torch.contiguous_format)
-    bias[..., first:] = bias_by_distance(table, q_pos, k_pos[..., first:])
-    return bias
-
-
-def far_behind(q_pos: Tensor, k_pos: Tensor, far: int) -> int:
-    """How many of the first keys lie `far` or more behind every query: all but the last few of many, or none that is known."""
-    first = k_pos.shape[-1] - NEAR * far
-    return first if first >= MANY and _end(q_pos, k_pos[..., :first], far) == -1 else 0
+    far, queries, keys = table.shape[0] // 2, q_pos.shape[-1], k_pos.shape[-1]
+    if queries * keys >= MANY and (end := _end(q_pos, k_pos, far)) is not None:  # nothing to look up
+        batch = max(pos.shape[0] if pos.dim() == 2 else 1 for pos in (q_pos, k_pos))
+        return table[end, :, None, None].expand(batch, -1, queries, keys)  # nor to write down
+    return bias_from_rows(table, difference(q_pos.long() + far, k_pos).clamp(0, 2 * far))
 
 
 def _end(q_pos: Tensor, k_pos: Tensor, far: int) -> int | None:
     """The end of a table, row 0 or −1, that all pairs are clipped to; None where they are not, or where that costs a wait."""
-    if q_pos.device.type != "cpu" or not (visible(q_pos) and visible(k_pos)) or not (q_pos.numel() and k_pos.numel()):
+    if q_pos.device.type != "cpu" or not (visible(q_pos) and visible(k_pos)):
         return None
     (low_q, high_q), (low_k, high_k) = ([int(end) for end in pos.long().aminmax()] for pos in (q_pos, k_pos))
     return 0 if high_q - low_k <= -far else -1 if low_q - high_k >= far else None
-
-
-def _everywhere(numbers: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-    """One number a head for all pairs: (1|B, H, Q, K), of which H are written down."""
-    batch = max(pos.shape[0] if pos.dim() == 2 else 1 for pos in (q_pos, k_pos))
-    return numbers[:, None, None].expand(batch, -1, q_pos.shape[-1], k_pos.shape[-1])
 
 
 def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:

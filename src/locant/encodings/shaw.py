@@ -25,10 +25,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import far_behind, need_whole_numbers
+from locant.encodings._tables import need_whole_numbers
 from locant.encodings.base import Encoding, difference
 from locant.errors import positive, whole_number
+from locant.positions import visible
 from locant.shapes import Shape
+
+NEAR = 8  # times the largest distance: so many keys at the end are looked up one by one
+MANY = 1024  # keys before them; of fewer, all are looked up
 
 
 class Shaw(Encoding):
@@ -74,7 +78,13 @@ class Shaw(Encoding):
         return weights @ v + by_row @ self.values.to(v.dtype)
 
     def _near(self, q_pos: Tensor, k_pos: Tensor) -> tuple[int, Tensor]:
-        """How many of the first keys need no looking up, all in row 0, and the rows of the others."""
+        """How many of the first keys need no looking up, all in row 0, and the rows of the others.
+
+        Where new tokens follow many old ones that is all but the last few; elsewhere none.
+        """
         need_whole_numbers("shaw", q_pos, k_pos)
-        far = far_behind(q_pos, k_pos, self.max_distance)
+        far = k_pos.shape[-1] - NEAR * self.max_distance
+        known = far >= MANY and q_pos.numel() and k_pos.device.type == "cpu" and visible(q_pos) and visible(k_pos)
+        if not known or int(q_pos.long().min()) - int(k_pos[..., :far].long().max()) < self.max_distance:
+            far = 0
         return far, self.row(q_pos, k_pos[..., far:])

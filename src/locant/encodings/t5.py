@@ -26,8 +26,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from locant.encodings._tables import bias_by_distance, bias_from_rows, need_whole_numbers
-from locant.encodings.base import Encoding, difference
+from locant.encodings._tables import bias_by_distance, need_whole_numbers
+from locant.encodings.base import Encoding
 from locant.errors import one_of, positive, whole_number
 from locant.shapes import Shape
 
@@ -59,6 +59,8 @@ class T5(Encoding):
         steps = [exact * growth ** (step / (self.side - exact)) for step in range(1, self.side - exact)]
         # the first distance of each bucket after the first; a distance that is a power up to rounding is that power
         self.edges = [*range(1, exact + 1), *(math.ceil(edge - 1e-6) for edge in steps)]
+        far = self.edges[-1]  # all beyond it is one bucket
+        self.by_distance = self.bucket(torch.arange(far, -far - 1, -1, device="cpu")).tolist()  # for i − j = −far … far
         self.table = nn.Parameter(torch.randn(buckets, shape.heads) * positive("t5", "std", std))
 
     def bucket(self, offset: Tensor) -> Tensor:
@@ -70,8 +72,5 @@ class T5(Encoding):
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("t5", q_pos, k_pos)
-        far = self.edges[-1]  # all beyond it is one bucket
-        if q_pos.shape[-1] * k_pos.shape[-1] <= 2 * far:
-            return bias_from_rows(self.table, self.bucket(-difference(q_pos, k_pos)))
-        each = torch.arange(far, -far - 1, -1, device=q_pos.device)  # the bucket of every offset up to it is found once
-        return bias_by_distance(self.table[self.bucket(each)], q_pos, k_pos)
+        row = torch.tensor(self.by_distance, device=self.table.device)
+        return bias_by_distance(self.table[row], q_pos, k_pos)
