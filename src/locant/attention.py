@@ -26,7 +26,7 @@ from locant.encodings.none import Nothing
 from locant.errors import one_of, share
 from locant.paths.blocked import blocked
 from locant.paths.flexed import flexed
-from locant.paths.masked import hidden
+from locant.paths.masks import hidden
 from locant.paths.tiled import tiled
 from locant.paths.tiles import ByDistance
 from locant.placing import Placed, causal_mask, place, written

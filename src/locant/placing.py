@@ -10,7 +10,8 @@ from torch import Tensor
 from locant import positions
 from locant.encodings.base import Encoding, overrides
 from locant.paths import flexed
-from locant.paths.masked import Masked, blind, blind_by_first, hidden
+from locant.paths.masked import Masked
+from locant.paths.masks import blind, blind_by_first, hidden
 from locant.paths.rows import Rows
 from locant.paths.tiled import available
 from locant.paths.tiles import ByDistance, Tiles, checked_bias, has_tiles, make_tiles

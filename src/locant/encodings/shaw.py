@@ -82,7 +82,6 @@ class Shaw(Encoding):
 
         Where new tokens follow many old ones that is all but the last few; elsewhere none.
         """
-        need_whole_numbers("shaw", q_pos, k_pos)
         far = k_pos.shape[-1] - NEAR * self.max_distance
         known = far >= MANY and q_pos.numel() and k_pos.device.type == "cpu" and visible(q_pos) and visible(k_pos)
         if not known or int(q_pos.long().min()) - int(k_pos[..., :far].long().max()) < self.max_distance:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from locant import positions
 from locant.encodings.base import Encoding, needs_scores, overrides
+from locant.paths.masks import hidden
 from locant.paths.rows import Rows
 
 
@@ -154,8 +155,8 @@ class ByPositions:
         if not self.causal or rows.keys <= rows.first + ahead + 1:
             return bias
         query = torch.arange(rows.last - 1, rows.first - 1, -1, device=bias.device)[:, None] + ahead
-        unseen = torch.arange(rows.start, rows.keys, device=bias.device) > query
-        return bias + bias.new_zeros(unseen.shape).masked_fill_(unseen, float("-inf"))
+        see = torch.arange(rows.start, rows.keys, device=bias.device) <= query
+        return bias + hidden(see, bias.dtype)
 
     def gradient(self, rows: Rows, bias: Tensor, learned: list[Tensor]) -> Gradient:
         alone = (self.batch, self.encoding.shape.heads) == (1, bias.shape[1])
