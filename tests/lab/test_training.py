@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -79,20 +76,6 @@ def test_the_peak_of_a_run_does_not_remember_the_run_before():
     del large
     forget_peak()
     assert peak_megabytes() < before + 100
-
-
-def test_every_file_that_a_run_imports_is_part_of_its_code(tmp_path):
-    """A change in any of them makes old runs strangers; what only looks at runs is left out."""
-    script = (
-        "import sys\nfrom locant.training.config import RunConfig\nfrom locant.training.evaluate import execute\n"
-        "execute(RunConfig(task='order', task_options={'length': 6, 'symbols': 5}, name='t5', encoding='t5', seed=0,"
-        " training={'steps': 2, 'validation': 4, 'test': 4}))\n"
-        "print(*[m.__file__ for n, m in sys.modules.items() if n.startswith('locant.')], sep='\\n')"
-    )
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    used = {Path(line) for line in said.splitlines() if not line.endswith("__init__.py")}
-    hashed = set(run("t5").files())
-    assert {path.stem for path in used - hashed} <= {"errors", "none"}  # sentences, and what does nothing
 
 
 def test_the_cost_of_a_step_is_its_work_not_what_the_machine_does_meanwhile(monkeypatch):

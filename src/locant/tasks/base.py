@@ -12,6 +12,7 @@ from torch import Tensor
 
 from locant.errors import did_you_mean
 from locant.seeds import stable_seed
+from locant.tasks import task_source
 
 Scores = dict[str, float]
 
@@ -129,11 +130,6 @@ def task_names() -> list[str]:
     return sorted(name.replace("_", "-") for name in own if name != "base")
 
 
-def task_file(name: str) -> Path:
-    """Where a task is written down."""
-    return Path(__file__).parent / f"{name.replace('-', '_')}.py"
-
-
 def make_task(name: str, **options: Any) -> Task:
     """A task by name, with its options.
 
@@ -144,8 +140,8 @@ def make_task(name: str, **options: Any) -> Task:
         raise ValueError(
             f"no task is called {name!r}.{did_you_mean(name, task_names())}\n  Known: {', '.join(task_names())}"
         )
-    module = importlib.import_module(f"locant.tasks.{task_file(name).stem}")
-    cls = getattr(module, name.title().replace("-", ""))
+    path, class_name = task_source(name)
+    cls = getattr(importlib.import_module(f"locant.tasks.{path.stem}"), class_name)
     allowed = [field.name for field in fields(cls)]
     for option in options:
         if option not in allowed:

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from locant.catalog import describe
+from locant.tasks import task_source
+from locant.training.identity import PACKAGE, Start, fingerprint
 
-ROOT = Path(__file__).parent.parent
-SHARED = (
-    "attention",
-    "cache",
-    "catalog",
-    "checking",
-    "claims",
-    "dropout",
-    "model",
-    "placing",
-    "positions",
-    "samplers",
-    "self_attention",
-    "shapes",
-    "timestamps",
-)  # what every run uses
+LIBRARIES = ("torch", "numpy", "scipy")
 
 
 class Plain(BaseModel):
@@ -96,25 +81,16 @@ class RunConfig(Plain):
 
     def code(self) -> str:
         """A name for the code that would run them: a change in it makes old runs strangers."""
-        versions = [version(name) for name in ("torch", "numpy", "scipy")]
-        return _short("".join([*(_text(path, path.stat().st_mtime_ns) for path in self.files()), *versions]))
+        return fingerprint(self.starts(), *(version(name) for name in LIBRARIES))
 
-    def files(self) -> list[Path]:
-        """The source that decides how the run ends."""
-        files = [ROOT / "tasks" / f"{self.task.replace('-', '_')}.py", *sorted(ROOT.glob("tasks/_*.py"))]
-        files += [ROOT / "tasks" / "base.py", ROOT / "seeds.py", *sorted(ROOT.glob("metrics/*.py"))]
-        if self.baseline:
-            files += sorted(ROOT.glob("baselines/*.py"))
-        else:
-            files += [ROOT / f"{stem}.py" for stem in SHARED] + sorted(ROOT.glob("paths/*.py"))
-            files += sorted(ROOT.glob("training/*.py")) + sorted(ROOT.glob("encodings/_*.py"))
-            files += [ROOT / "encodings" / "base.py", describe(self.encoding).path]
-        return files
-
-
-@cache
-def _text(path: Path, _changed: int) -> str:
-    return path.read_text(encoding="utf-8")
+    def starts(self) -> list[Start]:
+        """Where the code that decides a run begins: the loop, the task, and the encoding or plain method by its name."""
+        starts = [(PACKAGE / "training" / "evaluate.py", "execute"), task_source(self.task)]
+        if not self.baseline:
+            entry = describe(self.encoding)
+            return [*starts, (entry.path, entry.class_name)]
+        method = PACKAGE / "baselines" / f"{self.baseline}.py"
+        return [*starts, (method, "score")] if method.is_file() else starts
 
 
 def _short(text: str) -> str:
