@@ -199,14 +199,20 @@ class Display(Watch):
     def stop(self) -> None:
         self.progress.stop()
 
-    def planned(self, phase: str, runs: int, known: int) -> None:
-        self.task = self.progress.add_task(phase, total=runs, completed=known, note=f"{known} known" if known else "")
+    def planned(self, phase: str, runs: int, known: list[Kept]) -> None:
+        for kept in known:
+            self._note(kept)
+        note = f"{len(known)} known" if known else ""
+        self.task = self.progress.add_task(phase, total=runs, completed=len(known), note=note)
 
-    def ended(self, run: RunConfig, kept: Kept) -> None:
+    def _note(self, kept: Kept) -> None:
         if kept.status != "done":
             self.failed += 1
         elif "validation" in kept.metrics and self.sign * kept.metrics["validation"] > self.best[0]:
-            self.best = (self.sign * kept.metrics["validation"], run.name)
+            self.best = (self.sign * kept.metrics["validation"], kept.config["name"])
+
+    def ended(self, run: RunConfig, kept: Kept) -> None:
+        self._note(kept)
         note = f"best so far {self.best[1]} {abs(self.best[0]):.3f}" + (
             f", {self.failed} failed" if self.failed else ""
         )

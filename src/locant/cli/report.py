@@ -144,10 +144,10 @@ def pack(
 def show_together(records: list[StudyRecord]) -> None:
     """The studies of a suite in one table."""
     if len(records) > 1:
-        from locant.report.suite import side_by_side
+        from locant.report.suite import LEGEND, side_by_side
 
         console = Console()
-        console.print("\n[bold]All together[/bold] (letters: ties within a study)", highlight=False)
+        console.print(f"\n[bold]All together[/bold] ({LEGEND})", highlight=False)
         print_table(console, *side_by_side(records))
 
 
@@ -156,9 +156,9 @@ def show(record: StudyRecord) -> None:
     from locant.report import study as told
 
     console = Console()
-    metric = record.facts["metric"]
     title, facts = told.heading(record)
     console.print(f"\n[bold]{escape(title)}[/bold]\n{escape(facts)}\n", highlight=False)
+    console.print(f"[bold]{escape(told.conclusion(record))}[/bold]\n", highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     shown = [
         place
@@ -167,12 +167,12 @@ def show(record: StudyRecord) -> None:
     ]
     for place in shown:
         head = told.heads(record)[place]
-        table.add_column(head, justify="left" if head in ("", "ties") else "right", no_wrap=True)
+        table.add_column(head, justify="left" if head in ("", "group") else "right", no_wrap=True)
     for row in told.table(record):
-        cells = told.cells(row, metric)
+        cells = told.cells(row, record)
         table.add_row(*[escape(cells[place]) for place in shown])
     console.print(table)
-    console.print(f"Ties: {told.note(record)}.", style="dim", highlight=False)
+    console.print(f"{told.note(record)}.", style="dim", highlight=False)
     for one in record.rows:
         for why in one.failures:
             console.print(f"{one.name} failed: {why}", style="red", markup=False, highlight=False)
@@ -184,7 +184,6 @@ def show(record: StudyRecord) -> None:
             print_table(console, *part.table)
         for line in part.code:
             console.print(f"    {line}", markup=False, highlight=False)
-    console.print(f"\n[bold]{escape(told.conclusion(record))}[/bold]", highlight=False)
 
 
 @contextmanager

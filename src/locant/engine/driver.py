@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,10 +12,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from locant.engine.attempt import Done
-from locant.engine.grid import Grid, Point, around, best, points, widened
+from locant.engine.search import Point, best, contenders, fixed, most_chosen, points
 from locant.results.faults import StoreError, unwritten
+from locant.results.learning import barred, has_learnt
 from locant.results.store import STALE, Kept, Store
-from locant.results.study import RowConfig, SearchConfig, Study
+from locant.results.study import FIRST_CHECK_SEED, FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
 from locant.training.config import RunConfig
 
 Compute = Callable[[list[RunConfig]], Iterator[Done]]
@@ -23,8 +25,8 @@ Compute = Callable[[list[RunConfig]], Iterator[Done]]
 class Watch:
     """What a driver tells while it works; a display overrides what it wants to show."""
 
-    def planned(self, phase: str, runs: int, known: int) -> None:
-        """A phase begins: so many runs, of which so many are known already."""
+    def planned(self, phase: str, runs: int, known: list[Kept]) -> None:
+        """A phase begins: so many runs, of which these are known already."""
 
     def ended(self, run: RunConfig, kept: Kept) -> None:
         """A run has ended, well or not."""
@@ -49,23 +51,29 @@ class Driver:
         self.watch = watch or Watch()
 
     def finish(self, facts: dict[str, Any], command: str) -> str:
-        """Search, run every row over every seed, keep the study; its id."""
-        self.sign = 1 if facts["chooses_higher"] else -1
-        rows = self.study.rows()
-        self.rates: dict[str, Point] = {row.name: (1.0, 1.0) for row in rows}
-        self.edges: list[str] = []  # rows whose best rates have neighbours that were not tried
+        """Search, run every row over every seed, check the search, look longer, keep the study; its id."""
+        self.sign = -1 if facts["chooses_higher"] else 1  # of a value that is to be low
+        rows, seeds = self.study.rows(), self.study.seed_list()
+        models = [row for row in rows if not row.baseline]
+        self.searched: list[list[Any]] = []  # row, search, rate, positional rate, value, digest, code
+        self.rates: dict[str, list[Point]] = {row.name: [(1.0, 1.0)] * len(seeds) for row in rows}
         if self.study.search:
-            self._search([row for row in rows if not row.baseline])
-        seeds = self.study.seed_list()
-        wanted = [(row, self.study.run(row, seed, *self.rates[row.name])) for row in rows for seed in seeds]
+            self.rates |= self._search(models, self.study.search, len(seeds))
+        pairs = [(row, at, seed) for row in rows for at, seed in enumerate(seeds)]
+        wanted = [(row, self.study.run(row, seed, *self.rates[row.name][at])) for row, at, seed in pairs]
         kept = self._ensure("runs", [run for _, run in wanted])
         runs = [(row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted]
+        checks = self._check(models, self.study.search) if self.study.search else []
+        bars = self._bars(models, facts["ceilings"])
+        slow = [row for row in models if row.name not in bars and self._is_slow(row, runs, kept, facts)]
+        longer = self._look_longer(slow) if self.study.longer else []
         choices = {
             "facts": facts,
-            "rates": {
-                name: dict(zip(("rate", "positional_rate"), point, strict=True)) for name, point in self.rates.items()
-            },
-            "edges": self.edges,
+            "rates": {name: [list(point) for point in some] for name, some in self.rates.items()},
+            "search": self.searched,
+            "checks": checks,
+            "longer": longer,
+            "barred": bars,
         }
         plain = self.study.model_dump()
         study_id = (
@@ -74,42 +82,90 @@ class Driver:
         self.store.keep_study(study_id, plain, choices, runs, command)
         return study_id
 
-    def _search(self, rows: list[RowConfig]) -> None:
-        """The best rates of every row, on validation, by seeds that are not reported; and whose best has untried neighbours."""
-        search = self.study.search
-        assert search is not None
-        grids = {row.name: self._grid(row, search) for row in rows}
-        values: dict[str, dict[Point, float]] = {row.name: {} for row in rows}
-        wanted = {name: points(grid) for name, grid in grids.items()}
-        for _ in range(1 + search.widen):
-            runs = {
-                (row.name, point): [self.study.trial(row, number, *point) for number in range(search.seeds)]
-                for row in rows
-                for point in wanted[row.name]
-            }
-            kept = self._ensure("search", [run for some in runs.values() for run in some])
-            for (name, point), some in runs.items():
-                values[name][point] = self._value(kept, some)
-            grids = {name: widened(grid, values[name]) for name, grid in grids.items()}
-            wanted = {name: around(grid, values[name]) for name, grid in grids.items()}
-            self.edges = [name for name, left in wanted.items() if left]
-            if not self.edges:
-                break
-        self.rates |= {name: best(some) for name, some in values.items()}
+    def _search(self, rows: list[RowConfig], search: SearchConfig, count: int) -> dict[str, list[Point]]:
+        """The best rates of every row for every reported seed, each by a search of its own."""
+        grid = {row.name: self._points(row, search) for row in rows}
+        found: dict[str, list[dict[Point, float]]] = {row.name: [{} for _ in range(count)] for row in rows}
+        whole = range(min(search.whole, count))
+        self._try(rows, whole, grid, found)
+        left = {name: contenders([some[number] for number in whole]) for name, some in found.items()}
+        self._try(rows, range(len(whole), count), left, found)
+        return {name: [best(values) for values in some] for name, some in found.items()}
 
-    def _grid(self, row: RowConfig, search: SearchConfig) -> Grid:
-        """Multiples of the rate; and of the positional rate, where there is something to learn."""
+    def _points(self, row: RowConfig, search: SearchConfig) -> list[Point]:
         from locant.training.build import learns
 
-        positional = sorted(search.positional_rate) if learns(self.study.trial(row, 0)) else [1.0]
-        return tuple(sorted(search.rate)), tuple(positional)
+        return points(search.rate, search.positional_rate, learns=learns(self.study.run(row, 0)))
 
-    def _value(self, kept: dict[str, Kept], runs: list[RunConfig]) -> float:
-        """The mean validation score of a point, a failed run being the worst of all."""
-        found = [kept[run.digest()] for run in runs]
-        if any(run.status != "done" for run in found):
-            return float("-inf")
-        return self.sign * sum(run.metrics["validation"] for run in found) / len(found)
+    def _try(
+        self,
+        rows: list[RowConfig],
+        numbers: range,
+        grid: dict[str, list[Point]],
+        found: dict[str, list[dict[Point, float]]],
+    ) -> None:
+        """One point after the other in all searches at once, so that a run knows what it has to beat."""
+        assert self.study.search is not None
+        mean = self.study.search.judged_by == "mean over the run"
+        rounds = max(len(some) for some in grid.values()) if numbers else 0
+        for turn in range(rounds):
+            trials = {}
+            for row in rows:
+                if turn >= len(grid[row.name]):
+                    continue
+                for number in numbers:
+                    point, values = grid[row.name][turn], found[row.name][number]
+                    bound = min(values.values()) if values and mean and self.sign > 0 else None
+                    trials[row.name, number, point] = self.study.trial(row, number, point, _finite(bound))
+            kept = self._ensure(f"search {turn + 1} of {rounds}", list(trials.values()))
+            for (name, number, point), run in trials.items():
+                entry = kept[run.digest()]
+                value = self._value(entry, "validation mean" if mean else "validation")
+                found[name][number][point] = value
+                self.searched.append([name, number, *point, _finite(value), entry.digest, entry.code])
+
+    def _value(self, kept: Kept, metric: str) -> float:
+        """What a point came to; a failed run is the worst of all."""
+        return self.sign * kept.metrics[metric] if kept.status == "done" else math.inf
+
+    def _check(self, rows: list[RowConfig], search: SearchConfig) -> list[list[Any]]:
+        """A few fixed points of the grid on fresh seeds, for every row: row, rate, positional rate, digest, code."""
+        wanted = [
+            (row, point, self.study.run(row, FIRST_CHECK_SEED + number, *point))
+            for row in rows
+            for point in fixed(self._points(row, search))
+            for number in range(search.check)
+        ]
+        return self._listed("checks", wanted)
+
+    def _bars(self, rows: list[RowConfig], ceilings: dict[str, float]) -> dict[str, float]:
+        """The rows that cannot pass an exact ceiling, each with it."""
+        from locant.training.build import tells_direction
+
+        bars = {
+            row.name: barred(row, ceilings, tells_direction=tells_direction(self.study.run(row, 0))) for row in rows
+        }
+        return {name: bar for name, bar in bars.items() if bar is not None}
+
+    def _is_slow(self, row: RowConfig, runs: list[Any], kept: dict[str, Kept], facts: dict[str, Any]) -> bool:
+        """Whether fewer than half of a row's runs have learnt the task, by the score that decides."""
+        own = [kept[digest] for name, _, digest, _ in runs if name == row.name]
+        learnt = [has_learnt(run.history, facts) for run in own if run.status == "done"]
+        return bool(learnt) and None not in learnt and 2 * sum(map(bool, learnt)) < len(learnt)
+
+    def _look_longer(self, rows: list[RowConfig]) -> list[list[Any]]:
+        """Rows that were not learnt, once more with more steps at a few rates, in the same form."""
+        assert self.study.longer is not None
+        wanted = []
+        for row in rows:
+            own = most_chosen(self.rates[row.name])[1]
+            for number, rate in enumerate(self.study.longer.rate):
+                wanted.append((row, (rate, own), self.study.longer_run(row, number, (rate, own))))
+        return self._listed("longer runs", wanted)
+
+    def _listed(self, phase: str, wanted: list[tuple[RowConfig, Point, RunConfig]]) -> list[list[Any]]:
+        kept = self._ensure(phase, [run for _, _, run in wanted]) if wanted else {}
+        return [[row.name, *point, run.digest(), kept[run.digest()].code] for row, point, run in wanted]
 
     def _ensure(self, phase: str, runs: list[RunConfig]) -> dict[str, Kept]:
         """Every run, from the store or computed now. Runs that another driver is at are waited for."""
@@ -121,7 +177,7 @@ class Driver:
         kept = {
             d: found for d in wanted if (found := self.store.find(d, None if self.any_code else codes[d])) is not None
         }
-        self.watch.planned(phase, len(wanted), len(kept))
+        self.watch.planned(phase, len(wanted), list(kept.values()))
         while len(kept) < len(wanted):
             mine = [run for d, run in wanted.items() if d not in kept and self.store.claim(d, codes[d])]
             with self._alive():
@@ -131,7 +187,8 @@ class Driver:
                     digest = done.run.digest()
                     status = "failed" if done.error else "done"
                     config = done.run.model_dump()
-                    parts = (done.metrics, done.history, done.cost, done.error, done.notes)
+                    notes = done.notes if done.run.seed < FIRST_SEARCH_SEED else {}  # pictures show reported runs
+                    parts = (done.metrics, done.history, done.cost, done.error, notes)
                     entry = Kept(digest, codes[digest], config, status, *parts)
                     self.store.keep(entry)
                     kept[digest] = entry
@@ -163,3 +220,8 @@ class Driver:
             thread.join()
             with suppress(StoreError):  # then they fall silent; what went wrong before is what must be told
                 self.store.release()
+
+
+def _finite(value: float | None) -> float | None:
+    """None for what no settings and no JSON can hold."""
+    return value if value is not None and math.isfinite(value) else None

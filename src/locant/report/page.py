@@ -27,14 +27,13 @@ def html(records: list[StudyRecord]) -> str:
 
 def _shown(record: StudyRecord) -> dict[str, Any]:
     title, measured = heading(record)
-    metric = record.facts["metric"]
     return {
         "id": record.id,
         "title": title,
         "question": record.study.get("question", ""),
         "verdict": conclusion(record),
         "measured": measured,
-        "table": _table((heads(record), [cells(row, metric) for row in table(record)])),
+        "table": _table((heads(record), [cells(row, record) for row in table(record)])),
         "note": note(record),
         "failures": [f"{row.name} failed: {why}" for row in record.rows for why in row.failures],
         "pictures": _pictures(record),

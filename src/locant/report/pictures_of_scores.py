@@ -37,16 +37,15 @@ def forest(shown: Shown) -> Picture | None:
         return None
     ranking = ranked(shown.record)
     assert ranking is not None
-    letters = {row.name: row.letters for row in ranking.rows}
+    groups = {row.name: row.group for row in ranking.rows}
     none = rows["none"].scores(shown.metric)
     gaps = [row.scores(shown.metric) - none for row in shown.rows]
     one = shown.record.one
     caption = (
-        f"{capital(shown.metric)} minus that of none, {one} by {one}: {shown.bar(shown.rows, dots=True)}; rows with "
+        f"{capital(shown.metric)} minus that of none, {one} by {one}: {shown.bar(shown.rows, dots=True)}; "
     )
-    caption += f"a letter in common cannot be told apart; {shown.counted(shown.rows)}{shown.without}."
-    told = [letters[name] for name in rows]
-    numbers = {"gaps": gaps, "letters": told, "better": shown.better, "each": one}
+    caption += f"an encoding cannot be told from the first of its group; {shown.counted(shown.rows)}{shown.without}."
+    numbers = {"gaps": gaps, "groups": [groups[name] for name in rows], "better": shown.better, "each": one}
     return _picture(shown, "forest", shown.rows, caption, **numbers)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from locant.report.details import Table
 from locant.results.record import StudyRecord
 from locant.tasks import UNLABELLED, UNSEEN
 
@@ -26,33 +25,6 @@ def told(record: StudyRecord) -> list[str]:
         _choice(facts),
         f"For one {record.one} every row starts from the same shared weights and meets the same data in the same order.",
         *_codes(record),
-    ]
-
-
-def chosen(record: StudyRecord) -> Table | None:
-    """The multiples of the rates that the search found best."""
-    if not record.study["search"]:
-        return None
-    listed = [row for row in record.rows if row.costs]
-    cells = [[row.name, *[_multiple(row.chosen[key]) for key in ("rate", "positional_rate")]] for row in listed]
-    return ["", "rate ×", "positional rate ×"], cells
-
-
-def _multiple(value: float) -> str:
-    """Three figures, and no exponent where there need be none.
-
-    >>> _multiple(1 / 3), _multiple(1000.0)
-    ('0.333', '1,000')
-    """
-    return f"{float(f'{value:.3g}'):,g}"
-
-
-def edges(record: StudyRecord) -> list[str]:
-    """The rows whose best rate may lie beyond what was tried."""
-    if not record.edges:
-        return []
-    return [
-        f"Still on the edge of what was tried when the search ended, so that more may be possible: {', '.join(record.edges)}."
     ]
 
 
@@ -80,7 +52,7 @@ def _model(model: dict[str, Any], facts: dict[str, Any]) -> str:
 
 def _training(training: dict[str, Any]) -> str:
     return (
-        f"AdamW, rate {training['rate']:g} ({training['schedule']}, warm-up {training['warm_up']} steps), weight decay "
+        f"AdamW, learning rate {training['rate']:g} ({training['schedule']}, warm-up {training['warm_up']} steps), weight decay "
         f"{training['weight_decay']:g} and none on positional tensors, gradients clipped at {training['clip']:g}, "
         f"{training['steps']} steps of {training['batch']} rows."
     )
@@ -97,11 +69,19 @@ def _seeds(record: StudyRecord) -> str:
 
 def _search(search: dict[str, Any] | None) -> str:
     if not search:
-        return "No search: one rate for all."
+        return "No search: one learning rate for all."
     rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
-    judges = "one seed that is" if search["seeds"] == 1 else f"{search['seeds']} seeds that are"
+    if "whole" not in search:  # a record of one search for all seeds
+        return (
+            f"Every row has the same search: the learning rate times {rates} and, where something positional is learned, "
+            f"its own rate times {own}, then what lies beside the best point; judged by {search['seeds']} seed(s) that "
+            "are not reported, one choice for all reported seeds, so that the intervals do not know the luck of it."
+        )
+    tries = len(search["rate"]) * len(search["positional_rate"])
     return (
-        f"Every row has the same search at full budget: the rate times {rates} and, where something positional is learnt, "
-        f"its own rate times {own}; judged by {judges} not reported; then what lies beside the best point (a wider grid "
-        f"where that is its edge), in {search['widen']} more rounds at most."
+        f"Every reported run has a search of its own, by a seed that is not reported, {tries} tries for every row: the "
+        f"learning rate times {rates} and the positional tensors' own rate times {own}, or as many learning rates where "
+        f"nothing positional is learned; judged by validation ({search['judged_by']}). The first {search['whole']} searches "
+        "try every point, the others what won one of these or was among the best two. So the luck of the search is in "
+        "every interval and test."
     )

@@ -9,7 +9,9 @@ from locant.statistics.ranking import Ranking, Row, rank
 def ranked(record: StudyRecord) -> Ranking | None:
     """Every row in which no run failed; None when there is none."""
     scores = record.complete
-    return rank(scores, higher_is_better=record.facts["higher_is_better"]) if scores else None
+    references = [*record.controls, *record.study.get("baselines", ())]
+    better = record.facts["higher_is_better"]
+    return rank(scores, references=references, higher_is_better=better) if scores else None
 
 
 def plain(record: StudyRecord) -> list[str]:
@@ -17,7 +19,6 @@ def plain(record: StudyRecord) -> list[str]:
     return [name for name in record.study.get("baselines", ()) if name not in record.facts.get("oracles", ())]
 
 
-def rivals(record: StudyRecord, ranking: Ranking) -> list[Row]:
+def rivals(ranking: Ranking) -> list[Row]:
     """The encodings, best first: neither controls nor plain methods nor oracles."""
-    others = (*record.controls, *record.study.get("baselines", ()))
-    return [row for row in ranking.rows if row.name not in others]
+    return [row for row in ranking.rows if row.group]

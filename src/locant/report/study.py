@@ -9,24 +9,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from locant.report import controls, protocol
+from locant.report import controls, protocol, search
 from locant.report.claims import answers
-from locant.report.details import Table, details, learning, published
+from locant.report.details import Table, details, published
+from locant.report.learning import learning, learnt, longer, standing
 from locant.report.ranked import plain, ranked, rivals
 from locant.report.recommendation import recommendation
+from locant.report.search import distrusted
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm, seeds_needed
-from locant.statistics.ranking import Ranking
+from locant.statistics.ranking import ALPHA, Ranking
 from locant.statistics.verdict import ENOUGH, FEWEST, verdict
 
 
 def note(record: StudyRecord) -> str:
     """What the columns of the table mean."""
+    learnt = f"learnt: runs that reached {record.facts['threshold']:g} in validation; " if _tells_learning(record) else ""
     return (
-        f"rows with a letter in common cannot be told apart (sign flips paired by {record.one}, corrected over all "
-        "pairs); ± is half a 95 % t interval; p is against none, corrected alike; "
+        f"{learnt}an encoding cannot be told from the first of its group (sign flips paired by {record.one}, corrected "
+        "over all pairs of encodings); ± is half a 95 % t interval; p is against none, corrected over the rows; "
         "ms/step is the work of training alone (CPU time on a CPU)"
     )
+
+
+def _tells_learning(record: StudyRecord) -> bool:
+    return any(learnt(row, record) is not None for row in record.rows)
 
 
 def table(record: StudyRecord) -> list[dict[str, Any]]:
@@ -44,7 +51,8 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
                 metric: place.mean,
                 "low": _finite(place.low),
                 "high": _finite(place.high),
-                "ties": place.letters,
+                "group": place.group or None,
+                "learnt": _share_learnt(by_name[place.name], record),
                 "against_none": apart[0].mean if apart else None,
                 "against_none_low": _finite(apart[0].low) if apart else None,
                 "against_none_high": _finite(apart[0].high) if apart else None,
@@ -53,8 +61,8 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
                 **_cost(by_name[place.name]),
                 "seeds": len(place.scores),
                 "failed": 0,
-                "rate": by_name[place.name].chosen.get("rate"),
-                "positional_rate": by_name[place.name].chosen.get("positional_rate"),
+                "rate": _usual(by_name[place.name], 0),
+                "positional_rate": _usual(by_name[place.name], 1),
             }
         )
     empty = dict.fromkeys(listed[0] if listed else ("name",))
@@ -62,6 +70,16 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
         if row.failures:
             listed.append({**empty, "name": row.name, "seeds": len(row.scores(metric)), "failed": len(row.failures)})
     return listed
+
+
+def _share_learnt(row: RowRecord, record: StudyRecord) -> float | None:
+    found = learnt(row, record)
+    return None if found is None else found[0] / found[1]
+
+
+def _usual(row: RowRecord, part: int) -> float | None:
+    """The multiple of a rate that most searches of a row chose."""
+    return max(row.chosen, key=row.chosen.count)[part] if row.chosen else None
 
 
 def _finite(value: float) -> float | None:
@@ -92,28 +110,35 @@ def conclusion(record: StudyRecord) -> str:
         return "No row has all its runs: nothing can be said."
     knows = record.facts.get("oracles", ())  # rows that know the answer are no methods
     ranking = replace(ranking, rows=[row for row in ranking.rows if row.name not in knows])
-    said = verdict(ranking, tuple(record.controls), tuple(plain(record)), record.unit)
-    if ranking.seeds < FEWEST or len(rivals(record, ranking)) < 2:
+    said = verdict(
+        ranking,
+        record.controls,
+        {name: name for name in plain(record)},
+        unit=record.unit,
+        margin=record.study.get("margin"),
+        distrusted=distrusted(record),
+    )
+    if ranking.seeds < FEWEST or len(rivals(ranking)) < 2:
         return said
-    pairs = combinations(rivals(record, ranking), 2)
+    pairs = combinations(rivals(ranking), 2)
     spread = float(np.median([np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in pairs]))
     if ranking.seeds >= ENOUGH:
-        seen = detectable(spread, ranking.seeds)
+        seen = detectable(spread, ranking.seeds, alpha=ranking.level)
         said += (
             f" For the median pair of encodings, differences below {seen:.2g} could hardly be seen with {ranking.seeds} "
-            f"{record.unit}."
+            f"{record.unit}, corrected for all pairs."
         )
-    return said + _to_see(record, spread)
+    return said + _to_see(record, ranking.level, spread)
 
 
-def _to_see(record: StudyRecord, spread: float) -> str:
+def _to_see(record: StudyRecord, level: float, spread: float) -> str:
     """How many would be needed to see the difference that matters, where the study names one."""
     matters = record.study.get("matters")
     if matters is None:
         return ""
-    needed = seeds_needed(matters, spread)
+    needed = seeds_needed(matters, spread, alpha=level)
     many = "more than 1,000" if needed is None else f"{needed:,}"
-    return f" To see a difference of {matters:g} between two encodings would take {many} {record.unit}."
+    return f" To see {matters:g} between two encodings, corrected for all pairs, would take about {many} {record.unit}."
 
 
 def heading(record: StudyRecord) -> list[str]:
@@ -128,10 +153,9 @@ def heading(record: StudyRecord) -> list[str]:
 
 def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> str:
     """Heading, verdict, table, pictures (caption, path) and how to reproduce, as Markdown."""
-    metric = record.facts["metric"]
     lines = [f"# {record.study['title']}", "", *heading(record)[1:], "", f"**{conclusion(record)}**", ""]
-    lines += markdown_table(heads(record), [cells(row, metric) for row in table(record)])
-    lines += ["", f"Ties: {note(record)}.", ""]
+    lines += markdown_table(heads(record), [cells(row, record) for row in table(record)])
+    lines += ["", f"{note(record)}.", ""]
     lines += [f"- {row.name} failed: {why}" for row in record.rows for why in row.failures]
     for part in sections(record):
         lines += ["", f"## {part.title}", "", *[f"- {line}" for line in part.lines]]
@@ -161,13 +185,15 @@ def sections(record: StudyRecord) -> list[Section]:
         Section("What to take", advice.lines, code=advice.code),
         Section("What the controls show", controls.told(record)),
         Section("More measurements", [], details(record)),
-        Section("How soon it was learnt", [], learning(record)),
+        Section("Who learnt it, and how soon", standing(record), learning(record)),
+        Section("What was not learnt, with more steps", [], longer(record)),
         Section("Flaws of the published protocol, kept on purpose", list(study.get("flaws", []))),
         Section("Published and measured", [], published(record)),
         Section("Published claims", _judged(record), _claims(record)),
         Section("In plain words", _words(study.get("words") or {})),
         Section("How it was done", protocol.told(record)),
-        Section("What the search chose", protocol.edges(record), protocol.chosen(record)),
+        Section("What the searches chose", [*search.costs(record), *search.edges(record)], search.chosen(record)),
+        Section("Every pair of encodings", [], all_pairs(record)),
     ]
     return [part for part in found if part.lines or part.table]
 
@@ -191,23 +217,41 @@ def _words(words: dict[str, str]) -> list[str]:
     return [f"{head}: {words[key]}" for key, head in heads.items() if words.get(key)]
 
 
+def all_pairs(record: StudyRecord) -> Table | None:
+    """Row minus column, for every pair of encodings, with a star where they can be told apart."""
+    ranking = ranked(record)
+    names = [row.name for row in rivals(ranking)] if ranking else []
+    if ranking is None or len(names) < 3 or ranking.seeds < FEWEST:
+        return None
+    found = []
+    for a in names[:-1]:
+        pairs = {b: ranking.apart(a, b) for b in names[names.index(a) + 1 :]}
+        own = [f"{pairs[b][0].mean:+.3f}{'*' * (pairs[b][1] < ALPHA)}" if b in pairs else "" for b in names[1:]]
+        found.append([a, *own])
+    return ["row minus column", *names[1:]], found
+
+
 def markdown_table(heads: list[str], rows: list[list[str]]) -> list[str]:
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def heads(record: StudyRecord) -> list[str]:
-    return ["", record.facts["metric"], "ties", "against none", "p", "params", "ms/step", "MB", record.unit]
+    first = ["", "learnt"] if _tells_learning(record) else [""]
+    return [*first, record.facts["metric"], "group", "against none", "p", "params", "ms/step", "MB", record.unit]
 
 
-def cells(row: dict[str, Any], metric: str) -> list[str]:
+def cells(row: dict[str, Any], record: StudyRecord) -> list[str]:
     """One row of the table as text, under `heads`."""
+    metric = record.facts["metric"]
     if row["failed"]:
-        return [row["name"], *[""] * 7, f"{row['seeds']} ({row['failed']} failed)"]
+        return [row["name"], *[""] * (len(heads(record)) - 2), f"{row['seeds']} ({row['failed']} failed)"]
+    shown = "" if row["learnt"] is None else f"{row['learnt'] * row['seeds']:.0f} of {row['seeds']}"
     return [
         row["name"],
+        *([shown] if _tells_learning(record) else []),
         _with_interval(row[metric], row["low"], row["high"], ".3f"),
-        row["ties"],
+        "" if row["group"] is None else str(row["group"]),
         _with_interval(row["against_none"], row["against_none_low"], row["against_none_high"], "+.3f"),
         "" if row["p"] is None else f"{row['p']:.3f}",
         _number(row["parameters"], ",.0f"),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from locant.report.details import Table, with_half
+from locant.report.learning import learnt
 from locant.report.ranked import ranked
 from locant.report.study import conclusion
 from locant.results.record import StudyRecord
 
 
+LEGEND = "k/n: runs that learnt it; (1): not to be told from the first encoding of the study, (2) from the next, and so on"
+
+
 def side_by_side(records: list[StudyRecord]) -> Table:
-    """One line a row, one column a study: mean ± half an interval, then the tie letters of that study."""
+    """One line a row, one column a study: runs that learnt it, mean ± half an interval, and the group among encodings."""
     names = list(dict.fromkeys(row.name for record in records for row in record.rows))
     columns = [_cells(record) for record in records]
     heads = ["", *[record.study["name"] for record in records]]
@@ -22,15 +26,17 @@ def together(title: str, records: list[StudyRecord]) -> str:
     heads = ["", *[f"[{name}]({name}.md)" for name in heads[1:]]]
     said = [f"- [{record.study['name']}]({record.study['name']}.md): {conclusion(record)}" for record in records]
     table = [f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows]]
-    return "\n".join([f"# {title}", "", *table, "", "Letters: ties within a study.", "", *said, ""])
+    return "\n".join([f"# {title}", "", *table, "", LEGEND + ".", "", *said, ""])
 
 
 def _cells(record: StudyRecord) -> dict[str, str]:
     ranking, metric = ranked(record), record.facts["metric"]
-    letters = {row.name: row.letters for row in ranking.rows} if ranking else {}
-    return {
-        row.name: f"{with_half(row.scores(metric))} {letters.get(row.name, '')}".strip()
-        if not row.failures
-        else f"{len(row.failures)} failed"
-        for row in record.rows
-    }
+    group = {row.name: row.group for row in ranking.rows} if ranking else {}
+    cells = {}
+    for row in record.rows:
+        found = learnt(row, record)
+        share = [f"{found[0]}/{found[1]}"] if found else []
+        place = [f"({group[row.name]})"] if group.get(row.name) else []
+        told = " ".join([*share, with_half(row.scores(metric)), *place])
+        cells[row.name] = f"{len(row.failures)} failed" if row.failures else told
+    return cells

@@ -11,6 +11,7 @@ from locant.errors import did_you_mean
 from locant.results.store import Store
 from locant.tasks import UNSEEN
 
+Point = tuple[float, float]
 ONE = {"seeds": "seed", "series": "series"}  # of many
 
 
@@ -20,7 +21,7 @@ class RowRecord:
 
     name: str
     encoding: str
-    chosen: dict[str, float]
+    chosen: list[Point]  # for each reported seed, what its search chose: times the rate, times the positional rate
     metrics: dict[str, list[float]] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)  # of the runs that ended well, in the order of their metrics
     histories: list[list[dict[str, float]]] = field(default_factory=list)  # likewise
@@ -39,6 +40,29 @@ class RowRecord:
         return np.array(self.metrics.get(metric, []), float)
 
 
+@dataclass(frozen=True)
+class Tried:
+    """One run of a search, and what it came to: the lower, the better, None when it failed."""
+
+    name: str
+    search: int
+    point: Point
+    value: float | None
+    cost: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A run that is not reported with its row: what it scored, None when it failed, and its validations."""
+
+    name: str
+    point: Point
+    score: float | None
+    history: list[dict[str, float]]
+    cost: dict[str, float]
+    steps: int
+
+
 @dataclass
 class StudyRecord:
     """A study and all that answers it."""
@@ -49,7 +73,10 @@ class StudyRecord:
     command: str
     rows: list[RowRecord]
     finished: float = 0.0  # seconds since 1970
-    edges: list[str] = field(default_factory=list)  # rows whose search ended on the edge of what was tried
+    search: list[Tried] = field(default_factory=list)  # what was tried, by seeds that are not reported
+    checks: list[Extra] = field(default_factory=list)  # fixed points of the grid on fresh seeds
+    longer: list[Extra] = field(default_factory=list)  # rows that were not learnt, with more steps
+    barred: dict[str, float] = field(default_factory=dict)  # rows that cannot pass an exact ceiling
 
     @property
     def unit(self) -> str:
@@ -95,7 +122,7 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     rows: dict[str, RowRecord] = {}
     one = ONE[entry["study"].get("unit", "seeds")]
     for name, encoding, digest, code in entry["runs"]:
-        row = rows.setdefault(name, RowRecord(name, encoding, entry["choices"]["rates"].get(name, {})))
+        row = rows.setdefault(name, RowRecord(name, encoding, _points(entry["choices"]["rates"].get(name, []))))
         run = store.find(digest, code)
         if run is None:
             row.failures.append("missing from the store")
@@ -115,4 +142,32 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     choices = entry["choices"]
     facts = {"tested_on": UNSEEN, **choices["facts"]}
     told = (entry["id"], entry["study"], facts, entry["command"], list(rows.values()), entry["finished"])
-    return StudyRecord(*told, edges=choices.get("edges", []))
+    return StudyRecord(
+        *told,
+        search=[_tried(store, line) for line in choices.get("search", [])],
+        checks=[_extra(store, line, facts["metric"]) for line in choices.get("checks", [])],
+        longer=[_extra(store, line, facts["metric"]) for line in choices.get("longer", [])],
+        barred=choices.get("barred", {}),
+    )
+
+
+def _points(chosen: Any) -> list[Point]:
+    """What was chosen for each seed; records of one search for all seeds hold one choice."""
+    if isinstance(chosen, dict):
+        return [(chosen["rate"], chosen["positional_rate"])] if chosen else []
+    return [(rate, positional) for rate, positional in chosen]
+
+
+def _tried(store: Store, line: list[Any]) -> Tried:
+    name, search, rate, positional, value, digest, code = line
+    run = store.find(digest, code)
+    return Tried(name, search, (rate, positional), value, run.cost if run else {})
+
+
+def _extra(store: Store, line: list[Any], metric: str) -> Extra:
+    name, rate, positional, digest, code = line
+    run = store.find(digest, code)
+    if run is None or run.status != "done":
+        return Extra(name, (rate, positional), None, [], {}, 0)
+    steps = run.config["training"]["steps"]
+    return Extra(name, (rate, positional), run.metrics[metric], run.history, run.cost, steps)

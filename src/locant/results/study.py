@@ -9,7 +9,9 @@ from pydantic import Field, field_validator, model_validator
 from locant.catalog import names
 from locant.training.config import ModelConfig, Plain, RunConfig, TrainingConfig
 
-FIRST_SEARCH_SEED = 1_000_000  # search never meets a reported seed
+FIRST_SEARCH_SEED = 1_000_000  # search never meets a reported seed,
+FIRST_CHECK_SEED = 2_000_000  # nor what is run to check it,
+FIRST_LONGER_SEED = 3_000_000  # nor the longer runs
 CONTROLS = {
     "none": {"name": "none", "encoding": "none"},
     "scrambled": {"name": "scrambled", "encoding": "sinusoidal", "control": "scramble"},
@@ -30,12 +32,28 @@ class RowConfig(Plain):
 
 
 class SearchConfig(Plain):
-    """The same small search for every encoding: multiples of the rate, and of the positional tensors' own rate."""
+    """The same small search for every row and every reported seed, by seeds that are not reported (engine/search.py)."""
 
-    rate: list[float] = Field([1.0, 3.0], min_length=1)
-    positional_rate: list[float] = Field([1.0, 10.0], min_length=1)
-    seeds: int = Field(2, ge=1)
-    widen: int = Field(2, ge=0)  # how often the untried neighbours of the best point are tried
+    rate: list[float] = Field([1.0, 3.0], min_length=1)  # multiples of the learning rate
+    positional_rate: list[float] = Field([1.0, 10.0, 100.0], min_length=1)  # and of the positional tensors' own
+    judged_by: Literal["mean over the run", "best step"] = "mean over the run"  # of the score that chooses
+    whole: int = Field(3, ge=1)  # searches that try every point; later ones try what may still win
+    first: int = Field(0, ge=0)  # of the search's seeds: another number is another search
+    check: int = Field(4, ge=0)  # fresh seeds on which fixed points of the grid are held against what was chosen
+
+    @field_validator("rate", "positional_rate")
+    @classmethod
+    def _multiples(cls, value: list[float]) -> list[float]:
+        if min(value) <= 0 or len(set(value)) < len(value):
+            raise ValueError("give different multiples above 0")
+        return value
+
+
+class LongerConfig(Plain):
+    """A second look at rows that were not learnt: more steps, a few rates, fresh seeds."""
+
+    times: int = Field(8, ge=2)  # the steps of the study
+    rate: list[float] = Field([1 / 3, 1.0, 3.0], min_length=1)
 
 
 class Claim(Plain):
@@ -86,6 +104,7 @@ class Study(Plain):
     seeds: int | list[int] | Literal["all"] = 10  # how many, or which, or all that the task has
     unit: Literal["seeds", "series"] = "seeds"  # what a run's seed numbers, as a report calls it
     matters: float | None = Field(None, gt=0)  # a difference that would matter: how many runs would see it is told
+    margin: float | None = Field(None, gt=0)  # two rows that surely differ by less are called equal
     details: list[str] = []  # further metrics that the report shows, in a second table
     published: dict[str, dict[str, float]] = {}  # row → metric → value, to stand beside ours
     claims: list[Claim] = []
@@ -96,8 +115,9 @@ class Study(Plain):
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
     search: SearchConfig | None = None
+    longer: LongerConfig | None = None
 
-    @field_validator("search", mode="before")
+    @field_validator("search", "longer", mode="before")
     @classmethod
     def _none_at_all(cls, value: Any) -> Any:
         """`search = false` leaves it out."""
@@ -167,10 +187,25 @@ class Study(Plain):
             **row.model_dump(),
         )
 
-    def trial(self, row: RowConfig, number: int, rate: float = 1.0, positional_rate: float = 1.0) -> RunConfig:
-        """One run of the search: by a seed that is not reported, and hardly tested, since its validation alone counts."""
-        run = self.run(row, FIRST_SEARCH_SEED + number, rate, positional_rate)
-        return run.model_copy(update={"training": run.training.model_copy(update={"test": 1})})
+    def trial(self, row: RowConfig, number: int, point: tuple[float, float], bound: float | None = None) -> RunConfig:
+        """One run of a search: by a seed that is not reported, and hardly tested, since its validation alone counts.
+
+        bound  the best value of this search so far; a run that can only come out worse is abandoned
+        """
+        assert self.search is not None
+        run = self.run(row, FIRST_SEARCH_SEED + self.search.first + number, *point)
+        return _trained(run, test=1, abandon_above=bound)
+
+    def longer_run(self, row: RowConfig, number: int, point: tuple[float, float]) -> RunConfig:
+        """The same row with more steps."""
+        assert self.longer is not None
+        run, times = self.run(row, FIRST_LONGER_SEED + number, *point), self.longer.times
+        return _trained(run, steps=times * run.training.steps, validate_every=times * run.training.validate_every)
+
+
+def _trained(run: RunConfig, **changes: Any) -> RunConfig:
+    """A run with another training."""
+    return run.model_copy(update={"training": run.training.model_copy(update=changes)})
 
 
 def _row_name(encoding: str, others: list[str]) -> str:

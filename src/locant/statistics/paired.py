@@ -95,23 +95,54 @@ def step_down(differences: np.ndarray, seed: int = 0) -> list[float]:
     >>> step_down(np.array([[1.0, 0.1]] * 5 + [[1.0, -0.1]] * 5))
     [0.00390625, 1.0]
     """
+    seen, flipped = _flipped(differences, seed)
+    order = np.argsort(-seen)
+    largest = np.maximum.accumulate(flipped[:, order][:, ::-1], axis=1)[
+        :, ::-1
+    ]  # of this comparison and all weaker ones
+    ps = np.maximum.accumulate((largest >= seen[order] - 1e-9).mean(0))
+    corrected = np.empty(len(seen))
+    corrected[order] = ps
+    return [float(p) for p in corrected]
+
+
+def corrected_level(differences: np.ndarray, alpha: float = 0.05) -> float:
+    """The level of a single paired t test that is as hard to pass as the first step of `step_down`.
+
+    >>> draws = np.random.default_rng(0).normal(size=(10, 30))
+    >>> corrected_level(draws) < corrected_level(draws[:, :1]) < 0.06
+    True
+    """
+    n = len(differences)
+    _, flipped = _flipped(differences)
+    edge = float(np.quantile(flipped.max(1), 1 - alpha, method="higher"))  # |Σ|/√Σd², at most √n
+    if edge**2 >= n - 1e-9:
+        return 2 / 2**n
+    return float(2 * stats.t.sf(edge * np.sqrt((n - 1) / (n - edge**2)), n - 1))
+
+
+def _flipped(differences: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """The statistic |Σ|/√Σd², which grows with |t|, of every comparison: as seen, and under patterns of signs."""
     d = np.asarray(differences, float)
-    seeds, count = d.shape
+    seeds = len(d)
     size = np.sqrt((d**2).sum(0))
-    d = d / np.where(size > 0, size, 1.0)  # the statistic |Σ|/√Σd² grows with |t|
+    d = d / np.where(size > 0, size, 1.0)
     if seeds <= EXACT:
         signs = np.array(list(product((1.0, -1.0), repeat=seeds)))
     else:
         drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(DRAWS, seeds))
         signs = np.vstack([np.ones(seeds), drawn])
-    seen = np.abs(d.sum(0))
-    order = np.argsort(-seen)
-    flipped = np.abs(signs @ d)[:, order]
-    largest = np.maximum.accumulate(flipped[:, ::-1], axis=1)[:, ::-1]  # of this comparison and all weaker ones
-    ps = np.maximum.accumulate((largest >= seen[order] - 1e-9).mean(0))
-    corrected = np.empty(count)
-    corrected[order] = ps
-    return [float(p) for p in corrected]
+    return np.abs(d.sum(0)), np.abs(signs @ d)
+
+
+def equivalent(differences: np.ndarray, margin: float, alpha: float = 0.05) -> bool:
+    """Whether the mean surely lies within ± margin: two one-sided t tests (Schuirmann 1987).
+
+    >>> equivalent(np.array([0.01, -0.01, 0.0, 0.01]), 0.02), equivalent(np.array([0.1, -0.1, 0.0, 0.1]), 0.02)
+    (True, False)
+    """
+    low, high = interval(differences, 1 - 2 * alpha)
+    return -margin < low and high < margin
 
 
 def cohens_d(differences: np.ndarray) -> float:

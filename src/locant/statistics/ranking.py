@@ -1,40 +1,49 @@
-"""Who is best, and who cannot be told apart: every pair compared, corrected, and put into tie groups."""
+"""Who is first, and who cannot be told apart: families of comparisons named beforehand, each corrected in itself.
+
+One family holds every encoding against every other. Each reference (a control such as none, a plain method) has a
+family of its own: all encodings against it. So a dozen plain methods cost the encodings no power.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from string import ascii_lowercase
 
 import numpy as np
 
-from locant.statistics.paired import Difference, compare, interval, step_down
+from locant.statistics.paired import Difference, compare, corrected_level, interval, step_down
 
 ALPHA = 0.05
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One encoding's place: its mean with an interval, and the letters of the tie groups it belongs to."""
+    """One row: its mean with an interval, and the group of encodings it belongs to, 1 for the first (0: a reference)."""
 
     name: str
     mean: float
     low: float
     high: float
-    letters: str
+    group: int
     scores: tuple[float, ...]
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Rows from best to worst, and every pair's difference with its corrected p."""
+    """Rows from best to worst, and the differences that were compared, with their corrected p."""
 
     rows: list[Row]
-    differences: dict[tuple[str, str], Difference]
-    corrected: dict[tuple[str, str], float]
+    differences: dict[Pair, Difference]
+    corrected: dict[Pair, float]
     higher_is_better: bool
     seeds: int
+    level: float  # of one paired test as hard to pass as one among all pairs of encodings
 
     def apart(self, a: str, b: str) -> tuple[Difference, float]:
         """a − b and its corrected p, whichever way the pair is kept."""
@@ -44,13 +53,17 @@ class Ranking:
         turned = Difference(-kept.mean, -kept.high, -kept.low, kept.p, -kept.cohens_d, 1 - kept.improvement, kept.seeds)
         return turned, self.corrected[b, a]
 
+    def told(self, a: str, b: str) -> bool:
+        """Whether two rows can be told apart."""
+        return self.apart(a, b)[1] < ALPHA
 
-def rank(scores: Mapping[str, np.ndarray], *, higher_is_better: bool = True, alpha: float = ALPHA) -> Ranking:
-    """Compare encodings over the same seeds.
 
-    >>> place = rank({"a": np.arange(10) + 5.0, "b": np.arange(10) + 5.1, "c": np.arange(10) + 0.0})
-    >>> [(row.name, row.letters) for row in place.rows]
-    [('b', 'a'), ('a', 'b'), ('c', 'c')]
+def rank(scores: Mapping[str, np.ndarray], *, references: Sequence[str] = (), higher_is_better: bool = True) -> Ranking:
+    """Compare encodings over the same seeds with each other, and with every reference.
+
+    >>> found = rank({"a": np.arange(10) + 5.0, "b": np.arange(10) + 5.1, "none": np.arange(10) + 0.0}, references=["none"])
+    >>> [(row.name, row.group) for row in found.rows]
+    [('b', 1), ('a', 2), ('none', 0)]
     """
     sizes = {len(values) for values in scores.values()}
     if len(sizes) != 1:
@@ -61,44 +74,49 @@ def rank(scores: Mapping[str, np.ndarray], *, higher_is_better: bool = True, alp
         raise ValueError(f"scores must be finite numbers to be ranked, but these are not: {', '.join(wrong)}.")
     sign = 1 if higher_is_better else -1
     order = sorted(scores, key=lambda name: -sign * float(np.mean(scores[name])))
-    pairs = list(combinations(order, 2))
-    differences = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in pairs}
-    gaps = np.array([np.asarray(scores[a], float) - np.asarray(scores[b], float) for a, b in pairs])
-    adjusted = dict(zip(pairs, step_down(gaps.T), strict=True)) if pairs else {}
-    letters = tie_letters(order, {pair for pair in pairs if adjusted[pair] >= alpha})
+    rivals = [name for name in order if name not in references]
+    pairs = list(combinations(rivals, 2))
+    families = [pairs, *_against(order, rivals, references)]
+    corrected = {pair: p for family in families for pair, p in _corrected(scores, family).items()}
+    differences = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in corrected}
+    group = _groups(rivals, corrected)
     rows = []
     for name in order:
         values = np.asarray(scores[name], float)
-        low, high = interval(values)
-        rows.append(Row(name, float(values.mean()), low, high, letters[name], tuple(values.tolist())))
-    return Ranking(rows, differences, adjusted, higher_is_better, sizes.pop())
+        rows.append(Row(name, float(values.mean()), *interval(values), group.get(name, 0), tuple(values.tolist())))
+    level = corrected_level(_gaps(scores, pairs)) if pairs and len(_gaps(scores, pairs)) > 1 else ALPHA
+    return Ranking(rows, differences, corrected, higher_is_better, sizes.pop(), level)
 
 
-def tie_letters(order: list[str], tied: set[tuple[str, str]]) -> dict[str, str]:
-    """A compact letter display: two that share a letter cannot be told apart; each largest group of ties has a letter.
+def _against(order: list[str], rivals: list[str], references: Sequence[str]) -> list[list[Pair]]:
+    """A family for each reference: all encodings against it; and the references that stand before it in the list."""
+    listed = [name for name in references if name in order]
+    return [
+        [(name, reference) for name in rivals] + [(other, reference) for other in listed[at + 1 :]]
+        for at, reference in enumerate(listed)
+    ]
 
-    >>> tie_letters(["x", "y", "z"], {("x", "y"), ("y", "z")})
-    {'x': 'a', 'y': 'ab', 'z': 'b'}
+
+def _corrected(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> dict[Pair, float]:
+    return dict(zip(pairs, step_down(_gaps(scores, pairs)), strict=True)) if pairs else {}
+
+
+def _gaps(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> np.ndarray:
+    """(seeds, comparisons)."""
+    return np.array([np.asarray(scores[a], float) - np.asarray(scores[b], float) for a, b in pairs]).T
+
+
+def _groups(rivals: list[str], corrected: dict[Pair, float]) -> dict[str, int]:
+    """The best encoding and all that cannot be told from it; then the best of the rest and all of these likewise.
+
+    >>> _groups(["x", "y", "z"], {("x", "y"): 0.5, ("x", "z"): 0.01, ("y", "z"): 0.3})
+    {'x': 1, 'y': 1, 'z': 2}
     """
-    near = {name: {b for a, b in tied if a == name} | {a for a, b in tied if b == name} for name in order}
-    groups = sorted(_cliques(near), key=lambda group: sorted(order.index(name) for name in group))
-    marks = [ascii_lowercase[i] if i < 26 else f"[{i + 1}]" for i in range(len(groups))]
-    return {name: "".join(mark for mark, group in zip(marks, groups, strict=True) if name in group) for name in order}
-
-
-def _cliques(near: dict[str, set[str]]) -> list[frozenset[str]]:
-    """The largest groups in which all are tied with all (Bron and Kerbosch 1973)."""
-    found: list[frozenset[str]] = []
-
-    def grow(chosen: set[str], open_: set[str], done: set[str]) -> None:
-        if not open_ and not done:
-            found.append(frozenset(chosen))
-            return
-        pivot = max(open_ | done, key=lambda name: len(near[name] & open_))
-        for name in sorted(open_ - near[pivot]):
-            grow(chosen | {name}, open_ & near[name], done & near[name])
-            open_ = open_ - {name}
-            done = done | {name}
-
-    grow(set(), set(near), set())
-    return found
+    group: dict[str, int] = {}
+    left = list(rivals)
+    while left:
+        first = left[0]
+        tied = [name for name in left if name == first or corrected[first, name] >= ALPHA]
+        group |= dict.fromkeys(tied, max(group.values(), default=0) + 1)
+        left = [name for name in left if name not in tied]
+    return group

@@ -1,12 +1,12 @@
-"""The verdict in words: who is best, by how much, who cannot be told apart, and what it would take."""
+"""The verdict in words: who is best or comes first, by how much, who cannot be told apart, and what it would take."""
 
 from __future__ import annotations
 
-from itertools import combinations, takewhile
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from locant.statistics.paired import seeds_needed
+from locant.statistics.paired import equivalent, seeds_needed
 from locant.statistics.ranking import Ranking, Row
 
 FEWEST, ENOUGH = 6, 10
@@ -14,18 +14,23 @@ FEWEST, ENOUGH = 6, 10
 
 def verdict(
     ranking: Ranking,
-    controls: tuple[str, ...] = ("none", "scrambled"),
-    baselines: tuple[str, ...] = (),
+    controls: Sequence[str] = ("none", "scrambled"),
+    plain: Mapping[str, str] | None = None,
+    *,
     unit: str = "seeds",
+    margin: float | None = None,
+    distrusted: Sequence[str] = (),
 ) -> str:
     """Sentences that say no more than the runs allow.
 
-    controls   rows that only show what is not positional; they are never called best
-    baselines  plain methods; when one is as good as the best encoding, that is said
-    unit       what scores are paired over
+    controls    rows that only show what is not positional; they are never called best
+    plain       plain methods, each with the name that people read; when one is ahead or level, that is said
+    unit        what scores are paired over
+    margin      a difference too small to matter: rows that surely differ by less are called equal
+    distrusted  rows whose search failed: nothing is built on them
 
     >>> from locant.statistics.ranking import rank
-    >>> verdict(rank({"rotary": np.full(4, 0.9), "none": np.full(4, 0.5)}))
+    >>> verdict(rank({"rotary": np.full(4, 0.9), "none": np.full(4, 0.5)}, references=["none"]))
     'No claim is possible with 4 seeds: a paired test on fewer than 6 can never reach p < .05. Run at least 10.'
     """
     if ranking.seeds < FEWEST:
@@ -33,121 +38,120 @@ def verdict(
             f"No claim is possible with {ranking.seeds} {unit}: a paired test on fewer than {FEWEST} can never reach "
             f"p < .05. Run at least {ENOUGH}."
         )
-    rivals = [row for row in ranking.rows if row.name not in (*controls, *baselines)]
+    rivals = [row for row in ranking.rows if row.group and row.name not in distrusted]
     if not rivals:
         return "There is nothing to compare: no encoding has all its runs."
-    tied = [row for row in rivals if _tied(row, rivals[0])]
-    best = list(takewhile(lambda row: row in tied and _overlap(row, rivals[0]), rivals))
-    sentences = [_against_controls(ranking, best[0], controls)]
+    first = rivals[0]
+    sentences = [_against_controls(ranking, rivals, controls, margin)]
     if not sentences[0]:
-        unsteady = _unsteady([row for row in tied if row not in best], best, unit)
-        behind = [row for row in rivals if row not in tied]
-        sentences = [_best(ranking, best), unsteady, _next(ranking, behind, best), _what_it_takes(ranking, best, unit)]
-    sentences.append(_against_baselines(ranking, best[0], baselines))
+        level = [row for row in rivals[1:] if not ranking.told(first.name, row.name)]
+        behind = [row for row in rivals[1:] if row not in level]
+        equal = [row for row in level if margin is not None and equivalent(_gaps(first, row), margin)]
+        open_ = [row for row in level if row not in equal]
+        sentences = [
+            _first(first, level),
+            _equal(equal, first, margin),
+            _open(ranking, open_, first),
+            _next(ranking, behind, first),
+            _what_it_takes(ranking, open_, first, unit),
+        ]
+    sentences.append(_against_plain(ranking, first, plain or {}))
+    sentences.append(_distrusted(distrusted))
     if ranking.seeds < ENOUGH:
         sentences.append(f"With {ranking.seeds} {unit} this is a hint; a claim needs {ENOUGH}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _tied(a: Row, b: Row) -> bool:
-    return bool(set(a.letters) & set(b.letters))
+def _gaps(a: Row, b: Row) -> np.ndarray:
+    return np.subtract(a.scores, b.scores)
 
 
-def _overlap(a: Row, b: Row) -> bool:
-    """Whether two intervals have a value in common; a row far from the first may be tied with it by its spread alone."""
-    return a.low <= b.high and b.low <= a.high
-
-
-def _against_controls(ranking: Ranking, best: Row, controls: tuple[str, ...]) -> str:
-    """Inconclusive when the best cannot be told from a control; no help when it is behind one."""
+def _against_controls(ranking: Ranking, rivals: list[Row], controls: Sequence[str], margin: float | None) -> str:
+    """Inconclusive when the first cannot be told from a control; no help when it is behind one, or equal to it."""
+    first, order = rivals[0], [row.name for row in ranking.rows]
     for row in ranking.rows:
         if row.name not in controls:
             continue
-        apart, p = ranking.apart(row.name, best.name)
-        if _tied(row, best):
-            return f"Inconclusive: the best, {best.name}, cannot be told from {row.name} (p = {short(p)})."
-        if ranking.rows.index(row) < ranking.rows.index(best):
+        apart, p = ranking.apart(row.name, first.name)
+        if margin is not None and all(equivalent(_gaps(one, row), margin) for one in rivals):
+            return f"No encoding helps: each of them differs from {row.name} by less than {short(margin)}."
+        if not ranking.told(row.name, first.name):
+            return f"Inconclusive: the first, {first.name}, cannot be told from {row.name} (p = {short(p)})."
+        if order.index(row.name) < order.index(first.name):
             return (
-                f"No encoding helps: the control {row.name} is better than the best of them, {best.name}, "
+                f"No encoding helps: the control {row.name} is better than the first of them, {first.name}, "
                 f"by {short(abs(apart.mean))} ± {short(apart.half_width)}."
             )
     return ""
 
 
-def _against_baselines(ranking: Ranking, best: Row, baselines: tuple[str, ...]) -> str:
-    """The plain methods that are ahead of the best encoding, or level with it."""
-    sentences = []
-    for row in ranking.rows:
-        if row.name not in baselines:
-            continue
-        apart, p = ranking.apart(row.name, best.name)
-        if _tied(row, best):
-            sentences.append(f"The plain method {row.name} cannot be told from {best.name} (p = {short(p)}).")
-        elif ranking.rows.index(row) < ranking.rows.index(best):
-            gap = f"{short(abs(apart.mean))} ± {short(apart.half_width)}"
-            sentences.append(f"The plain method {row.name} is better than every encoding, by at least {gap}.")
-    return " ".join(sentences)
+def _first(first: Row, level: list[Row]) -> str:
+    """Best is who can be told from every other; else it only comes first."""
+    if level:
+        return f"{first.name} comes first ({short(first.mean)})."
+    return f"{first.name} is best ({short(first.mean)})."
 
 
-def _best(ranking: Ranking, best: list[Row]) -> str:
-    """The first, and all that cannot be told from it; they are one group only when no two of them can be told apart."""
-    first, *others = best
-    if not others:
-        return f"{first.name} is best ({short(first.mean)})."
-    if all(_tied(a, b) for a, b in combinations(best, 2)):
-        ps = [ranking.apart(a.name, b.name)[1] for a, b in combinations(best, 2)]
-        least = f"p = {short(ps[0])}" if len(ps) == 1 else f"p ≥ {short(min(ps))}"
-        return f"{_listed(best)} are best and cannot be told apart ({least})."
-    ps = [ranking.apart(first.name, other.name)[1] for other in others]
-    return (
-        f"{first.name} comes first ({short(first.mean)}) and cannot be told from {_listed(others)} "
-        f"(p ≥ {short(min(ps))}), though some of these can be told from each other."
-    )
+def _equal(rows: list[Row], first: Row, margin: float | None) -> str:
+    if not rows or margin is None:
+        return ""
+    return f"No difference from {first.name} larger than {short(margin)}: {_joined([row.name for row in rows])}."
 
 
-def _unsteady(rows: list[Row], best: list[Row], unit: str) -> str:
-    """Those that are tied with the first by their spread alone: far from it, or behind one that is surely behind."""
+def _open(ranking: Ranking, rows: list[Row], first: Row) -> str:
+    """Those that may be level with the first, or not."""
     if not rows:
         return ""
-    told = [f"{row.name} ({short(row.mean)} ± {short((row.high - row.low) / 2)})" for row in rows]
-    whose = "its" if len(rows) == 1 else "their"
-    return f"{_joined(told)} cannot be told from {best[0].name}, because {whose} {unit} differ too much."
+    least = min(ranking.apart(first.name, row.name)[1] for row in rows)
+    told = [f"{row.name} ({short(row.mean)} ± {short(row.half_width)})" for row in rows]
+    return f"Cannot be told from {first.name} (p {'=' if len(rows) == 1 else '≥'} {short(least)}): {_joined(told)}."
 
 
-def _next(ranking: Ranking, behind: list[Row], best: list[Row]) -> str:
-    """By how much the best beat the first that is surely behind all of them; or the first behind the very best."""
-    clear = [row for row in behind if not any(_tied(row, leader) for leader in best)]
-    if clear:
-        gaps = [ranking.apart(leader.name, clear[0].name)[0] for leader in best]
-        least = min(gaps, key=lambda gap: abs(gap.mean))
-        who, how = {1: ("It beats", "by"), 2: ("Both beat", "by at least")}.get(
-            len(best), ("All of them beat", "by at least")
-        )
-        return f"{who} {clear[0].name} {how} {short(abs(least.mean))} ± {short(least.half_width)}."
-    if behind:
-        apart, _ = ranking.apart(best[0].name, behind[0].name)
-        gap = f"{short(abs(apart.mean))} ± {short(apart.half_width)}"
-        return f"Of these only some are surely ahead of {behind[0].name}: {best[0].name} beats it by {gap}."
-    return ""
-
-
-def _what_it_takes(ranking: Ranking, best: list[Row], unit: str) -> str:
-    if len(best) == 1:
+def _next(ranking: Ranking, behind: list[Row], first: Row) -> str:
+    """By how much the first beats the first that is surely behind it."""
+    if not behind:
         return ""
-    first, second = best[0], best[1]
-    gaps = np.array(first.scores) - np.array(second.scores)
+    apart, _ = ranking.apart(first.name, behind[0].name)
+    more = f" and the {len(behind) - 1} behind it" if len(behind) > 1 else ""
+    return f"{first.name} beats {behind[0].name} by {short(abs(apart.mean))} ± {short(apart.half_width)}{more}."
+
+
+def _what_it_takes(ranking: Ranking, rows: list[Row], first: Row, unit: str) -> str:
+    """How many would tell the first from the next that is open, by the corrected test."""
+    if not rows:
+        return ""
+    gaps = _gaps(first, rows[0])
     if not gaps.any():
-        return f"{first.name} and {second.name} gave the same score in every run."
-    needed = seeds_needed(float(gaps.mean()), float(gaps.std(ddof=1)))
-    if needed is None:
-        return f"More than 1,000 {unit} would be needed to tell {first.name} from {second.name}."
-    if needed <= ranking.seeds:
-        return f"{first.name} and {second.name} differ on their own, but not after correction for all comparisons."
-    return f"{needed} {unit} would be needed to tell {first.name} from {second.name}."
+        return f"{first.name} and {rows[0].name} gave the same score in every run."
+    needed = seeds_needed(float(gaps.mean()), float(gaps.std(ddof=1)), alpha=ranking.level)
+    if needed is not None and needed <= ranking.seeds:
+        return ""  # by its size it should have been seen: the scores are not spread evenly
+    many = "More than 1,000" if needed is None else f"About {needed:,}"
+    return f"{many} {unit} would be needed to tell {first.name} from {rows[0].name}, corrected for all pairs."
 
 
-def _listed(rows: list[Row]) -> str:
-    return _joined([row.name for row in rows])
+def _against_plain(ranking: Ranking, first: Row, plain: Mapping[str, str]) -> str:
+    """The plain methods that are ahead of the first encoding, or level with it, in one sentence."""
+    order = [row.name for row in ranking.rows]
+    ahead, level = [], []
+    for row in ranking.rows:
+        if row.name not in plain:
+            continue
+        apart, _ = ranking.apart(row.name, first.name)
+        if not ranking.told(row.name, first.name):
+            level.append(plain[row.name])
+        elif order.index(row.name) < order.index(first.name):
+            ahead.append(f"{plain[row.name]} (by {short(abs(apart.mean))} ± {short(apart.half_width)})")
+    parts = [f"ahead of every encoding: {_joined(ahead)}"] if ahead else []
+    parts += [f"not to be told from {first.name}: {_joined(level)}"] if level else []
+    return f"Plain methods {'; '.join(parts)}." if parts else ""
+
+
+def _distrusted(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    why = "a fixed point of the grid beats its score" if len(names) == 1 else "fixed points of the grid beat their scores"
+    return f"The search failed for {_joined(list(names))}: {why}, and nothing is built on that."
 
 
 def _joined(words: list[str]) -> str:

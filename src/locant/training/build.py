@@ -110,6 +110,11 @@ def learns(run: RunConfig) -> bool:
     return any(tensor.requires_grad for tensor in _encoding(run, make_task(run.task, **run.task_options)).parameters())
 
 
+def tells_direction(run: RunConfig) -> bool:
+    """Whether the encoding of a run, with its options, says that before and after differ."""
+    return bool(_encoding(run, make_task(run.task, **run.task_options)).tells_direction)
+
+
 def _encoding(run: RunConfig, task: Task) -> Encoding:
     return make(run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options)
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from locant.seeds import stable_seed
-from locant.tasks.base import Task, make_task
+from locant.tasks.base import Scores, Task, make_task
 from locant.training.build import StudyModel, build, positional_factor
 from locant.training.checkpoint import flat_optimiser, part, read_tensors, restore_optimiser, write_tensors
 from locant.training.config import RunConfig
@@ -26,6 +26,7 @@ from locant.training.places import Places
 
 CHUNK = 500  # rows at once in evaluation
 REST = 20.0  # seconds between checkpoints
+PATIENCE = 3  # validations in a row that must be low before training ends early
 
 
 def execute(run: RunConfig, folder: Path | None = None, *, keep: bool = False, rest: float = REST) -> Outcome:
@@ -49,6 +50,7 @@ class Running:
     def __init__(self, run: RunConfig, task: Task, folder: Path | None, keep: bool, rest: float) -> None:
         self.run, self.task, self.folder, self.keep, self.rest = run, task, folder, keep, rest
         self.model = build(run, task).to(run.device)
+        self.started = self._now()
         self.step, self.seconds = 0, 0.0  # of training alone
         self.history: list[dict[str, float]] = []
         self.best: dict[str, Any] = {"value": None, "step": 0}
@@ -77,15 +79,16 @@ class Running:
             pace_every=settings.pace_every,
             beta2=settings.beta2,
             groups=self._groups(),
-            start=self.step,
+            start=settings.steps if self.abandoned or self.saturated else self.step,
             resume=None if self.optimiser is None else partial(restore_optimiser, tensors=self.optimiser),
             after=self.after,
         )
+        if self.abandoned:
+            return Outcome(self._validation(), self.history, self._cost())
         last = copy.deepcopy(self.model.state_dict())
         self.model.load_state_dict(self.weights)
         tested = self.task.test(Predict(self.model, self.run, "test"), settings.test, self.run.seed)
-        chosen = next(entry for entry in self.history if entry["step"] == self.best["step"])
-        metrics = {**tested.scores, "validation": chosen[self.task.chooses], "best_step": float(self.best["step"])}
+        metrics = {**tested.scores, **self._validation()}
         wrong = [name for name, value in metrics.items() if not math.isfinite(value)]
         if wrong:
             raise FloatingPointError(f"not a number in the end: {', '.join(wrong)}")
@@ -104,10 +107,11 @@ class Running:
         inputs, target, real, pos, see = _to(run.device, rows.inputs, rows.target, rows.real, *place)
         return self.task.loss(self.model(inputs, pos, real, see), target)
 
-    def after(self, step: int, last: float, optimiser: torch.optim.Optimizer) -> None:
+    def after(self, step: int, last: float, optimiser: torch.optim.Optimizer) -> bool:
+        """Validate where it is time; whether training is over."""
         settings = self.run.training
         if step % settings.validate_every and step != settings.steps:
-            return
+            return False
         self.seconds += self._now() - self.began
         predict = Predict(self.model, self.run, "validation")
         scores = self.task.validate(predict, settings.validation, self.run.seed)
@@ -120,6 +124,37 @@ class Running:
         if self.folder is not None and time.perf_counter() - self.saved >= self.rest and step != settings.steps:
             self._save(step, optimiser)
         self.began = self._now()
+        return self.abandoned or self.saturated
+
+    @property
+    def scores(self) -> list[float]:
+        """The choosing score of every validation so far."""
+        return [entry[self.task.chooses] for entry in self.history]
+
+    @property
+    def saturated(self) -> bool:
+        """Whether nothing is left to learn."""
+        low = self.run.training.stop_below
+        return not self.task.chooses_higher and len(self.scores) >= PATIENCE and max(self.scores[-PATIENCE:]) < low
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the mean over all validations can only lie above the bound, even if all that is to come were 0."""
+        bound, settings = self.run.training.abandon_above, self.run.training
+        return bound is not None and sum(self.scores) / math.ceil(settings.steps / settings.validate_every) > bound
+
+    def _validation(self) -> Scores:
+        """The score that chose the weights, and the mean over the run, where training that ended early goes on as it was."""
+        settings, scores = self.run.training, self.scores
+        missing = 0 if self.abandoned else math.ceil(settings.steps / settings.validate_every) - len(scores)
+        every = scores + scores[-1:] * missing
+        chosen = next(entry for entry in self.history if entry["step"] == self.best["step"])
+        return {
+            "validation": chosen[self.task.chooses],
+            "validation mean": sum(every) / len(every),
+            "best_step": float(self.best["step"]),
+            "steps": float(self.history[-1]["step"]),
+        }
 
     def _now(self) -> float:
         """Seconds of work: on a CPU those of this process, whatever else the machine does; on a GPU by the clock."""
@@ -165,7 +200,8 @@ class Running:
         return {
             "parameters": float(sum(p.numel() for p in model.parameters())),
             "positional_parameters": float(sum(p.numel() for p in model.body.encodings.parameters())),
-            "seconds_a_step": self.seconds / self.run.training.steps,
+            "seconds_a_step": self.seconds / self.history[-1]["step"],
+            "seconds": self._now() - self.started,
             "peak_megabytes": peak_megabytes(),
         }
 

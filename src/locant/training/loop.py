@@ -33,7 +33,7 @@ def train(
     groups: Groups | None = None,
     start: int = 0,
     resume: Callable[[torch.optim.Optimizer], None] | None = None,
-    after: Callable[[int, float, torch.optim.Optimizer], None] | None = None,
+    after: Callable[[int, float, torch.optim.Optimizer], bool] | None = None,
 ) -> list[float]:
     """Train a model in place and return the loss of every step.
 
@@ -41,7 +41,7 @@ def train(
     enough         stop early when the mean loss of the last ten steps is below this
     groups         parameters with settings of their own, as torch's optimisers take them; all alike by default
     start, resume  steps that are done already, and what brings the optimiser back to where it was
-    after          called with the number of steps done, the last loss and the optimiser
+    after          called with the number of steps done, the last loss and the optimiser; True ends the training
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW(
@@ -64,8 +64,8 @@ def train(
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, clip)
         optimiser.step()
-        if after is not None:
-            after(step + 1, losses[-1], optimiser)
+        if after is not None and after(step + 1, losses[-1], optimiser):
+            break
         if len(losses) >= 10 and sum(losses[-10:]) / 10 < enough:
             break
     model.eval()

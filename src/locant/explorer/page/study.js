@@ -9,8 +9,8 @@ function picked(picture, wanted) {
   return picture.names.map((name, at) => ({ name, values: picture.values[at], means: picture.means[at], intervals: picture.intervals[at], at })).filter(({ name }) => wanted(name));
 }
 
-// Rows down, scores across. lines: { name: value } as thin lines; letters: beside each row.
-function rows(study, picture, wanted, { title, across, lines = {}, letters = null }) {
+// Rows down, scores across. lines: { name: value } as thin lines; groups: beside each row that has one.
+function rows(study, picture, wanted, { title, across, lines = {}, groups = null }) {
   const { ink, muted, grid } = colours();
   const some = picked(picture, wanted);
   const look = (name) => study.entrants[name];
@@ -28,14 +28,14 @@ function rows(study, picture, wanted, { title, across, lines = {}, letters = nul
   }));
   const shapes = Object.values(lines).map((x) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: muted, width: 1, dash: "dash" }, layer: "below" }));
   const named = Object.entries(lines).map(([name, x], at) => ({ x, y: 1, yref: "paper", yanchor: "bottom", text: safe(name), showarrow: false, font: { size: 11, color: muted }, yshift: 14 * at }));
-  const ties = letters ? some.map(({ at }, row) => ({ x: 1, xref: "paper", xanchor: "left", xshift: 6, y: row, text: safe(letters[at]), showarrow: false, font: { family: "ui-monospace, monospace", color: ink } })) : [];
+  const told = groups ? some.filter(({ at }) => groups[at]).map(({ name, at }) => ({ x: 1, xref: "paper", xanchor: "left", xshift: 6, y: some.findIndex((one) => one.name === name), text: `group ${groups[at]}`, showarrow: false, font: { family: "ui-monospace, monospace", color: ink } })) : [];
   return {
     data: [...seeds, ...means],
     layout: layout(title, {
       xaxis: axis(across),
       yaxis: axis("", { tickvals: some.map((_, row) => row), ticktext: some.map(({ name }) => safe(name)), range: [some.length - 0.4, -0.6], zeroline: false, gridcolor: grid }),
-      shapes, annotations: [...named, ...ties],
-      margin: { l: 110, r: letters ? 70 : 20, t: 46 + 14 * Object.keys(lines).length, b: 52 },
+      shapes, annotations: [...named, ...told],
+      margin: { l: 110, r: groups ? 70 : 20, t: 46 + 14 * Object.keys(lines).length, b: 52 },
     }),
     table: () => ({ heads: ["row", `${picture.each} number`, across], rows: some.flatMap(({ name, values }) => values.map((value, at) => [name, at, value])) }),
   };
@@ -70,9 +70,9 @@ export const PLOTS = {
     return rows(study, study.pictures.metric, wanted, { title: `${metric} on ${on}, best first`, across: `${metric} (${better} is better)`, lines });
   },
   forest: (study, wanted) => {
-    const { metric, better, letters, each } = study.pictures.forest;
+    const { metric, better, groups, each } = study.pictures.forest;
     const side = better === "higher" ? "right" : "left";
-    return rows(study, study.pictures.forest, wanted, { title: `${metric}: difference to none, paired by ${each}`, across: `${metric} minus that of none (${side} is better)`, lines: { none: 0 }, letters });
+    return rows(study, study.pictures.forest, wanted, { title: `${metric}: difference to none, paired by ${each}`, across: `${metric} minus that of none (${side} is better)`, lines: { none: 0 }, groups });
   },
   lengths,
 };
