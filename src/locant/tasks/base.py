@@ -109,8 +109,9 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
 
 def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
-    names = ("metric", "higher_is_better", "tested_on", "chooses", "chooses_higher", "chance", "threshold")
-    known = {**{name: getattr(task, name) for name in (*names, "length", "oracles")}, "ceilings": task.ceilings()}
+    names = ("metric", "higher_is_better", "tested_on", "chooses", "chooses_higher", "chance", "threshold", "oracles")
+    model = ("length", "reach", "symbols", "features", "outputs", "pool", "causal")  # what a model of the task is like
+    known = {**{name: getattr(task, name) for name in (*names, *model)}, "ceilings": task.ceilings()}
     return {**known, "names": list(task.names())} if isinstance(task, Counted) else known
 
 
