@@ -112,3 +112,41 @@ def test_what_does_not_add_is_not_scaled():
     encoding = Product(Shape(8, 2, 16))
     assert matched(encoding, 16) is encoding
     assert isinstance(matched(make("sinusoidal", dim=8, heads=2, length=16), 16), Scaled)
+
+
+SMALL = {"dim": 16, "heads": 2, "layers": 2, "ffn": 24}
+
+
+def test_xavier_draws_projections_by_their_own_width_and_the_head_and_leaves_the_rest():
+    task = Order(8, 5)
+    plain, drawn = (
+        build(run("none", model={**SMALL, "initialisation": kind}), task).state_dict() for kind in ("torch", "xavier")
+    )
+    changed = {name for name in plain if not torch.equal(plain[name], drawn[name])}
+    assert {name.split(".")[-2] for name in changed} == {"qkv", "out", "head"}
+    assert all(not drawn[name].any() for name in changed if name.endswith("bias"))
+    for name in changed:
+        if name.endswith("weight"):
+            for matrix in drawn[name].chunk(3 if "qkv" in name else 1):
+                bound = (6 / sum(matrix.shape)) ** 0.5
+                assert 0.9 * bound < matrix.abs().max() <= bound, name
+
+
+def test_xavier_weights_are_the_same_beside_an_encoding_that_widens_the_input():
+    model = {**SMALL, "initialisation": "xavier"}
+    plain, wide = (
+        build(run("sinusoidal", options=options, model=model), Order(8, 5)).state_dict()
+        for options in ({}, {"join": "concat"})
+    )
+    assert all(torch.equal(value, wide[name]) for name, value in plain.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "drops"), [("sinusoidal", True), ("learned", True), ("relative", False), ("none", False)]
+)
+def test_the_input_can_be_dropped_only_where_the_encoding_adds_to_it(name, drops):
+    for kind, expected in (("always", True), ("if added", drops)):
+        model = build(run(name, model={**SMALL, "dropout": 0.5, "input_dropout": kind}), Order(8, 5)).train()
+        entered = model.body._start(torch.zeros(1, 8, dtype=torch.long), torch.arange(8))
+        assert bool((entered == 0).any()) == expected
+        assert model.body.layers[0].dropout.p == 0.5

@@ -8,8 +8,10 @@ import pytest
 import torch
 from common_lab import LOCANT
 
+from locant.results.reading import read_study
 from locant.tasks._csv import read_rows
 from locant.tasks.slots_faithful import PATTERNS, SIZES, SlotsFaithful, draw_rows
+from locant.training.build import build
 
 
 def test_every_row_holds_its_own_pattern_and_no_other():
@@ -17,8 +19,34 @@ def test_every_row_holds_its_own_pattern_and_no_other():
     for label, pattern in enumerate(PATTERNS):
         holds = torch.stack([rows.inputs[:, place] == token for place, token in pattern]).all(0)
         assert torch.equal(holds, rows.target == label)
-    counts = rows.target.bincount()
-    assert counts.max() - counts.min() <= 1
+    assert rows.target.bincount().tolist() == [1667, 1667, 1666]
+    assert draw_rows(SIZES["validation"], "validation").target.bincount().tolist() == [334, 334, 332]
+
+
+@pytest.mark.parametrize(
+    ("purpose", "label", "row"),
+    [
+        ("train", 1, "12 12 17 16 0 3 10 18 12 15 9 14 11 7 0 7 4 0 11 3 14 8 9 12 9 9 13 18 18 0 7 16"),
+        ("demo", 0, "18 3 5 5 17 18 11 8 19 19 7 13 2 0 18 1 2 16 17 17 15 17 10 17 6 8 17 14 17 4 10 2"),
+    ],
+)
+def test_the_first_row_is_that_of_the_published_file(purpose, label, row):
+    rows = draw_rows(SIZES[purpose], purpose)
+    assert (int(rows.target[0]), rows.inputs[0].tolist()) == (label, [int(token) for token in row.split()])
+
+
+def test_the_published_model_starts_as_its_authors_start_it():
+    study = read_study("slots-faithful")
+    rows = {row.name: row for row in study.rows()}
+    model = build(study.run(rows["continuous"], 42), SlotsFaithful()).train()
+    bound = (6 / 256) ** 0.5
+    assert all(0.99 * bound < part.abs().max() <= bound for part in model.body.layers[0].attention.qkv.weight.chunk(3))
+    assert model.body.layers[0].network[0].weight.abs().max() <= 128**-0.5  # torch's own
+    assert model.body.embed.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    (network,) = model.body.encodings
+    added = network.embed(torch.zeros(1, 32, 128), torch.arange(32))
+    assert 1e-4 < added.square().mean().sqrt() < 1e-3  # a sixtieth of a token
+    assert [build(study.run(rows[name], 42), SlotsFaithful()).body.dropout.p for name in ("none", "relative")] == [0, 0]
 
 
 def test_data_sets_are_different_rows_of_the_published_sizes():

@@ -50,6 +50,13 @@ def test_a_digest_names_what_determines_a_run_and_nothing_else():
     ]
     changes += [{"options": {"base": 100.0}}, {"task_options": {"length": 9, "symbols": 5}}]
     assert len({run(**change).digest() for change in changes} | {run().digest()}) == len(changes) + 1
+
+
+def test_a_choice_that_older_runs_did_not_have_counts_only_where_it_is_made():
+    assert run().digest() == "f6995fdaffe321f9"  # as before there was a choice
+    small = run().model.model_dump()
+    made = [{"initialisation": "xavier"}, {"input_dropout": "if added"}]
+    assert len({run(model={**small, **one}).digest() for one in made} | {run().digest()}) == 3
     assert run().code() == run().code() != run("alibi").code()
 
 

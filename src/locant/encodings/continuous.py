@@ -2,7 +2,8 @@ r"""Continuous: a small network reads the position and writes the vector.
 
     x_p + MLP(p / length),      MLP = Linear → ReLU → … → Linear
 
-`depth` counts the hidden layers. Smooth between whole numbers, so that time stamps can be positions;
+`depth` counts the hidden layers. Weights start as torch's linear layers do, or from N(0, `std`²) with biases of 0.
+Smooth between whole numbers, so that time stamps can be positions;
 past the length it goes on in straight lines, which need not be useful.
 The idea of learning a function of the position: Liu et al. 2020, arXiv:2003.09229.
 
@@ -13,6 +14,9 @@ The idea of learning a function of the position: Liu et al. 2020, arXiv:2003.092
 ...     _ = torch.nn.init.ones_(parameter)
 >>> ones.embed(torch.ones(1, 2, 1), torch.tensor([5, -20])).flatten().tolist()     # 1 + ReLU(p/10 + 1) + 1
 [3.5, 2.0]
+>>> small = make("continuous", dim=128, std=0.02).mlp
+>>> round(small[-1].weight.std().item(), 3), small[-1].bias.abs().max().item()
+(0.02, 0.0)
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from locant.encodings.base import Encoding, through, wide
-from locant.errors import whole_number
+from locant.errors import positive, whole_number
 from locant.shapes import Shape
 
 
@@ -36,7 +40,7 @@ class Continuous(Encoding):
     learned = "2 * hidden + (depth - 1) * (hidden * hidden + hidden) + hidden * dim + dim"
     paper = "Liu et al. 2020, arXiv:2003.09229"
 
-    def __init__(self, shape: Shape, *, hidden: int = 128, depth: int = 1) -> None:
+    def __init__(self, shape: Shape, *, hidden: int = 128, depth: int = 1, std: float | None = None) -> None:
         super().__init__(shape)
         self.hidden = whole_number("continuous", "hidden", hidden)
         self.depth = whole_number("continuous", "depth", depth)
@@ -45,7 +49,16 @@ class Continuous(Encoding):
         for narrow, broad in pairwise(widths):
             layers += [nn.Linear(narrow, broad), nn.ReLU()]
         self.mlp = nn.Sequential(*layers, nn.Linear(hidden, shape.dim))
+        if std is not None:
+            _start_normal(self.mlp, positive("continuous", "std", std))
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
         share = (pos.to(wide(pos.device)) / self.shape.length)[..., None]  # (…, T, 1)
         return x + through(self.mlp, share.to(torch.promote_types(x.dtype, torch.float32))).to(x.dtype)  # (…, T, D)
+
+
+def _start_normal(mlp: nn.Sequential, std: float) -> None:
+    for layer in mlp:
+        if isinstance(layer, nn.Linear):
+            nn.init.normal_(layer.weight, std=std)
+            nn.init.zeros_(layer.bias)

@@ -14,6 +14,7 @@ from locant.encodings.base import Encoding, overrides
 from locant.model import Looked, Transformer
 from locant.positions import consecutive
 from locant.seeds import stable_seed
+from locant.self_attention import Projections
 from locant.tasks.base import Task, make_task
 from locant.training.config import ModelConfig, RunConfig
 
@@ -38,6 +39,8 @@ class StudyModel(nn.Module):
             dropout=settings.dropout,
             dropout_from=settings.dropout_from,
         )
+        if settings.input_dropout == "if added" and not overrides(encoding, "embed"):
+            self.body.dropout = nn.Dropout(0.0)
 
     def forward(self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None) -> Tensor:
         """inputs (B,T) or (B,T,features) at pos; real (B,T) says which tokens count, see (T,T) who sees whom."""
@@ -102,7 +105,34 @@ def build(run: RunConfig, task: Task) -> StudyModel:
         if run.match_scale:
             encoding = matched(encoding, task.length)
         torch.manual_seed(stable_seed("weights", run.seed))
-        return StudyModel(run, task, encoding)
+        model = StudyModel(run, task, encoding)
+        if run.model.initialisation == "xavier":
+            torch.manual_seed(stable_seed("xavier", run.seed))  # not after what an encoding alone has drawn
+            start_xavier(model)
+        return model
+
+
+@torch.no_grad()
+def start_xavier(model: StudyModel) -> None:
+    """Draw attention's projections and the output head anew: weights ~ U(±√(6 / (in + out))), biases 0.
+
+    Queries, keys and values are one matrix here, but each is drawn by its own width. Glorot and Bengio 2010.
+    """
+    for part in model.body.modules():
+        if isinstance(part, Projections):
+            _draw_xavier(part.qkv, matrices=3)
+            _draw_xavier(part.out)
+    for part in model.head.modules():
+        if isinstance(part, nn.Linear):
+            _draw_xavier(part)
+
+
+def _draw_xavier(layer: nn.Linear, matrices: int = 1) -> None:
+    """Draw a layer that holds so many matrices of one shape, one below the other."""
+    for weight in layer.weight.chunk(matrices):
+        nn.init.xavier_uniform_(weight)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
 
 
 def learns(run: RunConfig) -> bool:
