@@ -51,4 +51,3 @@ def _bare(axes: Axes) -> None:
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
     axes.set_title("group", loc="left")
-

@@ -41,9 +41,7 @@ def forest(shown: Shown) -> Picture | None:
     none = rows["none"].scores(shown.metric)
     gaps = [row.scores(shown.metric) - none for row in shown.rows]
     one = shown.record.one
-    caption = (
-        f"{capital(shown.metric)} minus that of none, {one} by {one}: {shown.bar(shown.rows, dots=True)}; "
-    )
+    caption = f"{capital(shown.metric)} minus that of none, {one} by {one}: {shown.bar(shown.rows, dots=True)}; "
     caption += f"an encoding cannot be told from the first of its group; {shown.counted(shown.rows)}{shown.without}."
     numbers = {"gaps": gaps, "groups": [groups[name] for name in rows], "better": shown.better, "each": one}
     return _picture(shown, "forest", shown.rows, caption, **numbers)

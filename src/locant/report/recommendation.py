@@ -24,7 +24,7 @@ def recommendation(record: StudyRecord) -> Advice:
     if not record.study.get("recommends"):
         return Advice([])
     ranking = ranked(record)
-    found = rivals(record, ranking) if ranking else []
+    found = rivals(ranking) if ranking else []
     if ranking is None or not found:
         return Advice(["No encoding has all its runs: nothing can be recommended."])
     if ranking.seeds < FEWEST:
@@ -35,7 +35,7 @@ def recommendation(record: StudyRecord) -> Advice:
         why = f"Take none: the best encoding, {found[0].name}, is not surely better than {blind}."
         return Advice([why, *untrained], snippet(record, "none"))
     rows = {row.name: row for row in record.rows}
-    level = [row.name for row in found if set(row.letters) & set(found[0].letters)]
+    level = [row.name for row in found if row.group == 1]
     taken = min(level, key=lambda name: (rows[name].cost["seconds_a_step"], name))
     level.remove(taken)
     why = (
@@ -51,7 +51,7 @@ def _blind(ranking: Ranking, first: Row) -> str:
     """The control that the best encoding cannot be told from, or that is ahead of it."""
     for row in ranking.rows:
         ahead = ranking.rows.index(row) < ranking.rows.index(first)
-        if row.name in ("none", "scrambled") and (ahead or set(row.letters) & set(first.letters)):
+        if row.name in ("none", "scrambled") and (ahead or not ranking.told(row.name, first.name)):
             return row.name
     return ""
 
@@ -59,8 +59,8 @@ def _blind(ranking: Ranking, first: Row) -> str:
 def _plain(record: StudyRecord, ranking: Ranking, first: Row) -> list[str]:
     """The plain methods that no encoding beats."""
     ahead = ranking.rows[: ranking.rows.index(first)]
-    listed = [row for row in ranking.rows if row in ahead or set(row.letters) & set(first.letters)]
-    names = [row.name for row in listed if row.name in plain(record)]
+    methods = [row for row in ranking.rows if row.name in plain(record)]
+    names = [row.name for row in methods if row in ahead or not ranking.told(row.name, first.name)]
     return [f"No encoding is surely better than this, which needs no training: {', '.join(names)}."] if names else []
 
 

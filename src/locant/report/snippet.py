@@ -68,9 +68,9 @@ def _head(model: dict[str, Any], outputs: int) -> list[str]:
 
 def _rates(record: StudyRecord, row: RowRecord | None, scaled: bool) -> list[str]:
     """The learning rates as comments; that of what the encoding learns where it is another one."""
-    training, chosen = record.study["training"], row.chosen if row else {}
-    said = f"It was trained at a learning rate of {training['rate'] * chosen.get('rate', 1.0):g}."
-    times = training.get("positional_rate", 1.0) * chosen.get("positional_rate", 1.0)
+    training, (rate, own) = record.study["training"], row.usual if row else (1.0, 1.0)
+    said = f"It was trained at a learning rate of {training['rate'] * rate:g}."
+    times = training.get("positional_rate", 1.0) * own
     if row and row.cost.get("positional_parameters") and (scaled or times != 1):
         over = ", divided by encoding.factor" if scaled else ""
         said += f" What the encoding learns had {times:g} times that rate{over}."

@@ -24,7 +24,9 @@ from locant.statistics.verdict import ENOUGH, FEWEST, verdict
 
 def note(record: StudyRecord) -> str:
     """What the columns of the table mean."""
-    learnt = f"learnt: runs that reached {record.facts['threshold']:g} in validation; " if _tells_learning(record) else ""
+    learnt = (
+        f"learnt: runs that reached {record.facts['threshold']:g} in validation; " if _tells_learning(record) else ""
+    )
     return (
         f"{learnt}an encoding cannot be told from the first of its group (sign flips paired by {record.one}, corrected "
         "over all pairs of encodings); ± is half a 95 % t interval; p is against none, corrected over the rows; "
@@ -61,8 +63,8 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
                 **_cost(by_name[place.name]),
                 "seeds": len(place.scores),
                 "failed": 0,
-                "rate": _usual(by_name[place.name], 0),
-                "positional_rate": _usual(by_name[place.name], 1),
+                "rate": by_name[place.name].usual[0],
+                "positional_rate": by_name[place.name].usual[1],
             }
         )
     empty = dict.fromkeys(listed[0] if listed else ("name",))
@@ -75,11 +77,6 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
 def _share_learnt(row: RowRecord, record: StudyRecord) -> float | None:
     found = learnt(row, record)
     return None if found is None else found[0] / found[1]
-
-
-def _usual(row: RowRecord, part: int) -> float | None:
-    """The multiple of a rate that most searches of a row chose."""
-    return max(row.chosen, key=row.chosen.count)[part] if row.chosen else None
 
 
 def _finite(value: float) -> float | None:

@@ -8,8 +8,9 @@ from locant.report.ranked import ranked
 from locant.report.study import conclusion
 from locant.results.record import StudyRecord
 
-
-LEGEND = "k/n: runs that learnt it; (1): not to be told from the first encoding of the study, (2) from the next, and so on"
+LEGEND = (
+    "k/n: runs that learnt it; (1): not to be told from the first encoding of the study, (2) from the next, and so on"
+)
 
 
 def side_by_side(records: list[StudyRecord]) -> Table:

@@ -32,6 +32,11 @@ class RowRecord:
     failures: list[str] = field(default_factory=list)
 
     @property
+    def usual(self) -> Point:
+        """What most searches of the row chose; of equals the first."""
+        return max(self.chosen, key=self.chosen.count, default=(1.0, 1.0))
+
+    @property
     def cost(self) -> dict[str, float]:
         """The median over runs, which one slow moment of a machine does not move."""
         return {part: float(np.median(values)) for part, values in self.costs.items()}

@@ -150,7 +150,9 @@ def _against_plain(ranking: Ranking, first: Row, plain: Mapping[str, str]) -> st
 def _distrusted(names: Sequence[str]) -> str:
     if not names:
         return ""
-    why = "a fixed point of the grid beats its score" if len(names) == 1 else "fixed points of the grid beat their scores"
+    why = (
+        "a fixed point of the grid beats its score" if len(names) == 1 else "fixed points of the grid beat their scores"
+    )
     return f"The search failed for {_joined(list(names))}: {why}, and nothing is built on that."
 
 

@@ -39,12 +39,6 @@ class ModelConfig(Plain):
     input_dropout: Literal["always", "if added"] = "always"  # or only where the encoding adds to the input
     initialisation: Literal["torch", "xavier"] = "torch"  # of attention's projections and the output head
 
-    def said(self) -> dict[str, Any]:
-        """The settings as a digest counts them: the last two, which older runs did not have, only where they are chosen."""
-        usual = ModelConfig.model_fields
-        unsaid = {name for name in ("input_dropout", "initialisation") if getattr(self, name) == usual[name].default}
-        return self.model_dump(exclude=unsaid)
-
 
 class TrainingConfig(Plain):
     """How it is trained."""
@@ -87,8 +81,7 @@ class RunConfig(Plain):
     def digest(self) -> str:
         """A name for these settings. Counted positions, the usual ones, are left unsaid."""
         unsaid = {"name", "positions"} if self.positions == "order" else {"name"}
-        said = {**self.model_dump(exclude=unsaid), "model": self.model.said()}
-        return _short(json.dumps(said, sort_keys=True))
+        return _short(json.dumps(self.model_dump(exclude=unsaid), sort_keys=True))
 
     def code(self) -> str:
         """A name for the code that would run them: a change in it makes old runs strangers."""

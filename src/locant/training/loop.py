@@ -33,7 +33,7 @@ def train(
     groups: Groups | None = None,
     start: int = 0,
     resume: Callable[[torch.optim.Optimizer], None] | None = None,
-    after: Callable[[int, float, torch.optim.Optimizer], bool] | None = None,
+    after: Callable[[int, float, torch.optim.Optimizer], bool | None] | None = None,
 ) -> list[float]:
     """Train a model in place and return the loss of every step.
 
