@@ -63,12 +63,13 @@ def test_the_pairing_called_the_default_is_the_default(name):
 
 
 @pytest.mark.parametrize("pairing", ["half", "interleaved"])
+@pytest.mark.parametrize("base", [10_000, 1])  # with base 1 all pairs turn alike
 @pytest.mark.parametrize("width", [4, 6, 8])
-def test_the_pair_that_rotary_names_is_the_pair_that_it_turns(pairing, width):
-    text = show("rotary", "--width", width, "--set", f"pairing={pairing}", *WORDS)
+def test_the_pair_that_rotary_names_is_the_pair_that_it_turns(pairing, width, base):
+    text = show("rotary", "--width", width, "--set", f"pairing={pairing}", "--set", f"base={base}", *WORDS)
     formula = [shown_pair(text, "rotary", pairing, c, d=width) for c in range(width // 2)]
     worked = [(int(a), int(b)) for a, b in re.findall(r"pair \((\d+), (\d+)\) turns", text)]
-    rotary = locant.make("rotary", dim=width, pairing=pairing)
+    rotary = locant.make("rotary", dim=width, pairing=pairing, base=base)
     one_by_one, pos = torch.eye(width, dtype=torch.float64)[None, None], torch.full((width,), 3)
     turned = rotary.rotate(one_by_one, one_by_one, pos, pos)[0][0, 0]
     changed = [tuple(row.nonzero().flatten().tolist()) for row in turned]  # by each coordinate alone
