@@ -261,3 +261,26 @@ def test_a_bias_may_leave_out_leading_dimensions(dimensions):
     skip = ("solves", "cost")
     names = [name for name in property_names() if name not in skip]
     assert certify(Short(Shape(dim=16, heads=2, length=32)), only=names).fails == []
+
+
+class Distance(Encoding):
+    """A price for |m − n|, and no position past the length."""
+
+    tells_direction = False
+
+    def bias(self, q_pos, k_pos):
+        return -difference(q_pos, k_pos).abs().float()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_order_is_seen_in_three_positions_whatever_is_drawn(seed):
+    for encoding in (Distance(Shape(16, 2, 3)), locant.make("learned", dim=16, heads=2, length=3)):
+        assert certify(encoding, only=["order"], seed=seed)["order"].verdict == HOLDS
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_the_order_of_fewer_than_three_positions_is_not_judged(length):
+    for encoding in (Distance(Shape(16, 2, length)), locant.make("learned", dim=16, heads=2, length=length)):
+        found = certify(encoding, only=["order"])["order"]
+        assert found.verdict == SEEN
+        assert "fewer than three positions" in found.said

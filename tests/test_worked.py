@@ -35,7 +35,7 @@ GOLDEN = {
 
 def test_position_3_is_worked_out_at_width_4_and_at_width_8():
     text = show("sinusoidal", *WORDS)
-    assert "PE(p, 2c) = sin(p·ω_c)" in text
+    assert "PE(p, a) = sin(p·ω_c)" in text
     narrow, _, wide = text.partition("Position 3 at width 8")
     for width, part in ((4, narrow), (8, wide)):
         for dimension, line in enumerate(GOLDEN[width]):

@@ -76,6 +76,58 @@ def test_outputs_follow_shuffled_words_only_without_positions(ask, name, follow)
     assert (max(got["change"]) < 1e-5) is follow
 
 
+SENTENCES = [
+    "one two three",
+    "the cat chased the mouse",
+    "a b c a",
+    "the dog saw the dog",
+    " ".join("abcdefghijklmnop"),
+]
+
+
+@pytest.mark.parametrize("words", SENTENCES)
+@pytest.mark.parametrize("name", [one for one in locant.names() if one != "none"])
+def test_the_first_order_shown_is_seen_by_every_encoding_that_has_positions(ask, name, words):
+    got = ask("shuffle", encoding=name, words=words)
+    assert not got["follow"]
+    assert got["verdict"].endswith("order is seen.")
+
+
+@pytest.mark.parametrize("words", SENTENCES)
+def test_without_positions_the_first_order_shown_is_lost(ask, words):
+    assert ask("shuffle", encoding="none", words=words)["verdict"].endswith("order is lost.")
+
+
+@pytest.mark.parametrize("words", SENTENCES[:2])
+def test_a_reversed_sentence_is_not_taken_for_lost_order(ask, words):
+    order = ",".join(map(str, reversed(range(len(words.split())))))
+    for name in ("alibi", "none"):
+        got = ask("shuffle", encoding=name, words=words, order=order)
+        assert got["follow"]
+        assert "keeps every distance between its words" in got["verdict"]
+        assert got["verdict"].endswith("cannot tell this order from the original. Try another order.")
+        assert "lost" not in got["verdict"]
+    assert ask("shuffle", encoding="rotary", words=words, order=order)["verdict"].endswith("order is seen.")
+
+
+def test_a_cyclic_shift_changes_distances_and_is_seen(ask):
+    assert ask("shuffle", encoding="alibi", words="one two three", order="1,2,0")["verdict"].endswith("order is seen.")
+
+
+def test_two_words_have_no_order_that_shows_whether_distances_are_seen(ask):
+    said = ask("shuffle", encoding="alibi", words="one two")["verdict"]
+    assert said.endswith("cannot tell this order from the original. Add a different word, then try another order.")
+
+
+@pytest.mark.parametrize(
+    ("words", "order"), [("one two three", "0,1,2"), ("a b b a", "3,1,2,0"), ("the the the", "1,2,0")]
+)
+@pytest.mark.parametrize("name", ["alibi", "none"])
+def test_a_sentence_that_reads_as_before_says_nothing_about_order(ask, name, words, order):
+    said = ask("shuffle", encoding=name, words=words, order=order)["verdict"]
+    assert "reads as before, so this says nothing about order" in said
+
+
 def test_words_in_the_same_order_change_nothing(ask):
     assert ask("shuffle", encoding="rotary", words="one two three", order="0,1,2")["change"] == [0, 0, 0]
 

@@ -83,6 +83,35 @@ def test_a_shuffled_sentence_is_followed_only_without_positions(visit, name, sai
     assert "order=" in seen.page.url
 
 
+def shuffled_words(seen):
+    """The words of the shuffled sentence, in the order shown."""
+    return seen.page.get_by_label("the shuffled sentence").locator("li").all_inner_texts()
+
+
+def test_an_encoding_of_distances_is_shown_to_see_order(visit):
+    seen = visit("#encodings?a=alibi&views=score")
+    seen.until("document.querySelector('.verdict')?.textContent")
+    assert shuffled_words(seen) == ["the", "mouse", "chased", "the", "cat"]
+    assert seen.page.locator(".verdict").inner_text().endswith("order is seen.")
+
+
+def test_an_order_that_keeps_every_distance_is_said_to_tell_nothing(visit):
+    seen = visit("#encodings?a=alibi&b=rotary&views=score&order=4,3,2,1,0")
+    seen.until("[...document.querySelectorAll('.verdict')].filter((one) => one.textContent).length === 2")
+    assert shuffled_words(seen) == ["mouse", "the", "chased", "cat", "the"]
+    by_distance, by_both = seen.page.locator(".verdict").all_inner_texts()
+    assert "cannot tell this order from the original. Try another order." in by_distance
+    assert "lost" not in by_distance
+    assert by_both == "rotary: the outputs change. Words give other vectors in another order: order is seen."
+
+
+def test_an_order_that_does_not_fit_the_sentence_gives_way_to_one_that_tells(visit):
+    seen = visit("#encodings?a=alibi&views=score&words=one+two+three&order=4,3,2,1,0")
+    seen.until("document.querySelector('.verdict')?.textContent")
+    assert shuffled_words(seen) == ["one", "three", "two"]
+    assert seen.page.locator(".verdict").inner_text().endswith("order is seen.")
+
+
 def test_a_link_restores_the_view(visit):
     first = visit("#encodings?views=heat")
     first.heat()

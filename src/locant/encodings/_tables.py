@@ -41,7 +41,7 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
 
 
 def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-    """One number a head from a table (2·far + 1, H), by the distance i − j of each pair, clipped to ±far: (1|B, H, Q, K)."""
+    """One number a head from a table (2·far + 1, H), by the distance m − n of query and key, clipped to ±far: (1|B, H, Q, K)."""
     far, queries, keys = table.shape[0] // 2, q_pos.shape[-1], k_pos.shape[-1]
     if queries * keys >= MANY and (end := _end(q_pos, k_pos, far)) is not None:  # nothing to look up
         batch = max(pos.shape[0] if pos.dim() == 2 else 1 for pos in (q_pos, k_pos))

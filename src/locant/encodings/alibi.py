@@ -1,10 +1,10 @@
 r"""ALiBi: every score pays for distance.
 
-    score_h(i, j) = q_i·k_j/√d − s_h·|i − j|,      s_h = 2^(−8h/H),  h = 1..H
+    score_h(m, n) = q_m·k_n/√d − s_h·|m − n|,      s_h = 2^(−8h/H),  h = 1..H
 
 Press et al. 2022, arXiv:2108.12409, §3. When H is no power of two, the slopes are those of the power below,
-then every second one of the power above. The paper is causal; |i − j| extends it to both sides, and then
-it cannot tell before from after. sides="causal" is the paper's −s·(i − j); sides="two-sided" lets the keys
+then every second one of the power above. The paper is causal; |m − n| extends it to both sides, and then
+it cannot tell before from after. sides="causal" is the paper's −s·(m − n); sides="two-sided" lets the keys
 ahead pay the slopes in reverse order, so that the two sides differ in every head (the middle one of an odd
 number aside).
 

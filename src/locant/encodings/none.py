@@ -1,6 +1,6 @@
 """None: no positions at all.
 
-    score(i, j) = q_i·k_j/√d
+    score(m, n) = q_m·k_n/√d
 
 Without a mask the output follows the tokens wherever they are moved. Under a causal mask order still leaks in:
 the first token sees one key, the second two, and a decoder can learn from that.

@@ -1,15 +1,15 @@
 r"""PoPE: content gives the size, position gives the angle.
 
-    score_h(i, j) = Σ_c softplus(q_c)·softplus(k_c)·cos((j − i)·θ_c + δ_hc)/√d,      θ_c = base^(−c/d),  c = 0..d−1
+    score_h(m, n) = Σ_c softplus(q_c)·softplus(k_c)·cos((n − m)·θ_c + δ_hc)/√d,      θ_c = base^(−c/d),  c = 0..d−1
 
 Gopalakrishnan et al. 2025, arXiv:2509.10534. δ is learned and kept in [−2π, 0], 0 at the start. Each component has a
 frequency of its own, so queries and keys become 2d wide: the sizes times cosines, then times sines. δ turns
 the queries (by −δ), which is the same and lets heads share keys.
 
->>> def score(i, j, delta):     # of q = k = 0, whose sizes are ln 2; before 1/√d
+>>> def score(m, n, delta):     # of q = k = 0, whose sizes are ln 2; before 1/√d
 ...     pope, zero = make("pope", dim=2), torch.zeros(1, 1, 1, 2)
 ...     pope.delta.data.fill_(delta)
-...     q, k = pope.rotate(zero, zero, torch.tensor([i]), torch.tensor([j]))
+...     q, k = pope.rotate(zero, zero, torch.tensor([m]), torch.tensor([n]))
 ...     return round((q * k).sum().item(), 4)
 >>> score(7, 7, 0.0), score(7, 7, 1.0), score(7, 7, -7.0)     # 2·ln(2)²: every cosine is 1; δ is kept at 0 and −2π
 (0.9609, 0.9609, 0.9609)

@@ -1,6 +1,6 @@
 r"""Relative: one learned number for each distance and head, added to the scores.
 
-    score_h(i, j) = q_i·k_j/√d + b_h[clip(i − j, ±max_distance)]
+    score_h(m, n) = q_m·k_n/√d + b_h[clip(m − n, ±max_distance)]
 
 The per-distance bias of Raffel et al. 2020, arXiv:1910.10683, §2.1, without its buckets. All distances past
 max_distance on one side share one number.

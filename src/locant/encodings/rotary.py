@@ -1,12 +1,13 @@
 r"""Rotary: queries and keys are turned by their positions, so that a score sees the difference alone.
 
-    (q_2c, q_2c+1) turns by the angle i·θ_c,  (k_2c, k_2c+1) by j·θ_c,      θ_c = base^(−2c/d)
-    score(i, j) = Re Σ_c q_c·k_c*·e^{i(i−j)θ_c}/√d
+    (q_a, q_b) at position m turns by the angle m·θ_c,  (k_a, k_b) at position n by n·θ_c
+    (a, b) = (c, c + d/2) for pairing="half", the default, or (2c, 2c + 1) for pairing="interleaved"
+    θ_c = base^(−2c/d),  c = 0..d/2−1
+    score(m, n) = Σ_c ((q_a·k_a + q_b·k_b)·cos((m − n)·θ_c) + (q_a·k_b − q_b·k_a)·sin((m − n)·θ_c))/√d
 
-Su et al. 2021, arXiv:2104.09864, §3.2. pairing says which two dimensions turn together: "interleaved" (2c, 2c+1), as
-in the paper, or "half" (c, c + d/2), as in Llama; they are not interchangeable (`permute_for_pairing` converts
-weights). width < d turns only the first dimensions. With axes > 1 the pairs are split over the axes. The
-scalings stand in _scaling.py.
+Su et al. 2021, arXiv:2104.09864, §3.2. The paper interleaves its pairs; Llama pairs the two halves. The pairings are not
+interchangeable (`permute_for_pairing` converts weights). width < d turns only the first dimensions, and stands for d in
+pairs and angles. With axes > 1 the pairs are split over the axes. The scalings stand in _scaling.py.
 
 >>> def turned(x, pos, **options):
 ...     x, pos = torch.tensor(x).view(1, 1, 1, -1), torch.tensor([pos])

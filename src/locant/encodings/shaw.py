@@ -1,7 +1,7 @@
 r"""Shaw: keys and values carry a learned vector for the distance to the query.
 
-    score(i, j) = q_i·(k_j + a^K[clip(j − i, ±max_distance)])/√d
-    out(i)      = Σ_j w_ij·(v_j + a^V[clip(j − i, ±max_distance)])
+    score(m, n) = q_m·(k_n + a^K[clip(n − m, ±max_distance)])/√d
+    out(m)      = Σ_n w_mn·(v_n + a^V[clip(n − m, ±max_distance)])
 
 Shaw et al. 2018, arXiv:1803.02155, eq. 3–4; the vectors are shared by the heads. Only 2·max_distance + 1 products
 with a query are formed and then looked up by distance, so that no (Q, K, d) tensor is needed.
@@ -10,7 +10,7 @@ with a query are formed and then looked up by distance, so that no (Q, K, d) ten
 >>> [(tuple(table.shape), round(table.std().item(), 2)) for table in shaw.parameters()]
 [((33, 64), 0.02), ((33, 64), 0.02)]
 >>> shaw = make("shaw", dim=4, max_distance=2)
->>> shaw.keys.data = torch.arange(-2.0, 3)[:, None].expand(5, 4)     # a^K is the distance j − i, four times
+>>> shaw.keys.data = torch.arange(-2.0, 3)[:, None].expand(5, 4)     # a^K is the distance n − m, four times
 >>> shaw.values.data = 10 * shaw.keys.data
 >>> at = torch.tensor([6]), torch.tensor([1, 5, 6, 8])     # a query, and keys 5 and 1 behind, at it, and 2 ahead
 >>> q, k = torch.full((1, 1, 1, 4), 0.5), torch.ones(1, 1, 4, 4)     # q with its scale in it

@@ -1,6 +1,7 @@
 r"""Sinusoidal: every position gets its own chord of waves, added to the input.
 
-    PE(p, 2c) = sin(p·ω_c),   PE(p, 2c+1) = cos(p·ω_c),      ω_c = base^(−2c/D)
+    PE(p, a) = sin(p·ω_c),   PE(p, b) = cos(p·ω_c),      ω_c = base^(−2c/D)
+    (a, b) = (2c, 2c + 1) for layout="interleaved", the default, or (c, c + ⌈D/2⌉) for layout="halves"
 
 Vaswani et al. 2017, arXiv:1706.03762, §3.5. Layout "halves" puts all sines first, then all cosines.
 An odd width drops the last cosine. With axes > 1 the width is split over the axes (each share rounded up to

@@ -1,8 +1,8 @@
 r"""T5: distances fall into buckets, fine near and coarse far; one learned number for each bucket and head.
 
-    score_h(i, j) = q_i·k_j/√d + b_h[bucket(j − i)]
+    score_h(m, n) = q_m·k_n/√d + b_h[bucket(n − m)]
 
-Raffel et al. 2020, arXiv:1910.10683, §2.1. Of n buckets for one side, n/2 hold one distance each; the others grow
+Raffel et al. 2020, arXiv:1910.10683, §2.1. Half of the buckets for one side hold one distance each; the others grow
 by a constant factor up to max_distance, and the last holds all the rest. sides="both" gives each side half of
 the buckets; sides="behind" is the decoder's: keys ahead share bucket 0. T5 itself does not divide by √d:
 `attend(…, scale=1.0)` does the same.
@@ -60,11 +60,11 @@ class T5(Encoding):
         # the first distance of each bucket after the first; a distance that is a power up to rounding is that power
         self.edges = [*range(1, exact + 1), *(math.ceil(edge - 1e-6) for edge in steps)]
         far = self.edges[-1]  # all beyond it is one bucket
-        self.by_distance = self.bucket(torch.arange(far, -far - 1, -1, device="cpu")).tolist()  # for i − j = −far … far
+        self.by_distance = self.bucket(torch.arange(far, -far - 1, -1, device="cpu")).tolist()  # for m − n = −far … far
         self.table = nn.Parameter(torch.randn(buckets, shape.heads) * positive("t5", "std", std))
 
     def bucket(self, offset: Tensor) -> Tensor:
-        """The bucket of each offset j − i (key minus query)."""
+        """The bucket of each offset n − m (key minus query)."""
         edges = torch.tensor(self.edges, device=offset.device)
         if self.sides == "behind":
             return torch.bucketize((-offset).clamp_min(0), edges, right=True)

@@ -5,5 +5,6 @@ The page's own process holds no torch: it checks what is asked (asked.py), hands
 
     asked.py      what may be asked, and its bounds       guard.py   who may ask
     server.py     the addresses                            lanes.py   where the work is done, and for how long at most
+    orders.py     what an order of words can show
     pictures.py, workings.py, shuffling.py, attending.py, measuring.py, studies.py     one kind of answer each
 """

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from locant.catalog import Entry
 from locant.errors import did_you_mean
+from locant.explorer.orders import default_order
 from locant.shapes import Shape
 
 WIDEST, LONGEST, MANY_HEADS = 512, 512, 16
@@ -79,7 +80,9 @@ class Sentence(Asked):
 class Shuffled(Made, Sentence):
     """A sentence in another order: `order` says which word stands first, second, …"""
 
-    order: str = Field("", max_length=200, description="Places of the words, from 0, with commas; reversed by default.")
+    order: str = Field(
+        "", max_length=200, description="Places of the words, from 0, with commas; two words are swapped by default."
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Shuffled:
@@ -90,7 +93,7 @@ class Shuffled(Made, Sentence):
     def places(self) -> list[int]:
         """For each place of the shuffled sentence, the word that stands there."""
         if not self.order:
-            return list(range(len(self.split())))[::-1]
+            return default_order(self.split())
         return [int(part) if part.strip().isdecimal() else -1 for part in self.order.split(",")]
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from locant.explorer.answers import answer
+from locant.explorer.orders import verdict
 from locant.explorer.pictures import Size, made
 from locant.guests import told
 from locant.model import Transformer
@@ -21,6 +22,8 @@ def shuffled(name: str, size: Size, words: list[str], order: list[int]) -> bytes
     """Outputs (T, D) of the sentence, and of the shuffled one with its words put back; by how much each word's moved.
 
     order  for each place of the shuffled sentence, the word that stands there
+
+    What can be concluded from it is answered as a sentence, `verdict`.
     """
     with told(name):
         encoding = made(name, {**size, "length": max(size["length"], len(words))})
@@ -33,6 +36,7 @@ def shuffled(name: str, size: Size, words: list[str], order: list[int]) -> bytes
     back = torch.empty_like(moved)
     back[order] = moved  # the output of each word, wherever it stood
     change = (back - straight).norm(dim=1) / straight.norm(dim=1).clamp(min=1e-12)
+    follow = bool((change <= ROUNDING).all())
     return answer(
         {
             "words": words,
@@ -40,7 +44,8 @@ def shuffled(name: str, size: Size, words: list[str], order: list[int]) -> bytes
             "straight": straight.double().numpy(),
             "back": back.double().numpy(),
             "change": change.double().numpy(),
-            "follow": bool((change <= ROUNDING).all()),
+            "follow": follow,
+            "verdict": verdict(words, order, follow=follow),
         }
     )
 

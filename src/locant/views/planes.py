@@ -16,7 +16,7 @@ PLANES = 3  # in one picture
 def rotation(encoding: Encoding, position: float = 3, key: float = 1) -> Numbers:
     """Pairs of a query and of a key, at position 0 and at their own positions: each (pairs, 2)."""
     turns = turning(encoding)
-    known = pairs(turns)
+    known = turned_pairs(encoding, turns)
     if not known:
         raise NotOffered("what it does to queries and keys is no turning of pairs")
     chosen = [known[at] for at in np.unique(np.linspace(0, len(known) // 2, PLANES).round().astype(int))]
@@ -41,6 +41,16 @@ def turning(encoding: Encoding) -> Array:
     at = span(encoding)
     ones = torch.ones(len(at), encoding.shape.head, dtype=torch.float64)
     return frequencies(turned(encoding, ones, at)[1].numpy())
+
+
+def turned_pairs(encoding: Encoding, turns: Array) -> list[tuple[int, int]]:
+    """The dimensions that turn together: their frequency is the same, and one coordinate of a key moves both."""
+    head = encoding.shape.head
+    start = torch.linspace(1, 2, head, dtype=torch.float64)
+    each = torch.cat([start[None], start + torch.eye(head, dtype=torch.float64)])  # one coordinate is larger by 1
+    out = turned(encoding, each, index(*[1] * (head + 1)))[1]
+    moves = (out[1:] != out[0]).double()  # (d, ·): by each coordinate
+    return pairs(np.abs(turns), (moves.T @ moves).numpy() > 0)
 
 
 def _moved(encoding: Encoding, x: Tensor, position: float) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,8 @@ import torch
 
 from locant.encodings.base import Encoding, overrides
 from locant.views.doors import Array, NotOffered, Numbers, span, vectors
-from locant.views.waves import frequencies, pairs
+from locant.views.planes import turned_pairs
+from locant.views.waves import frequencies
 
 LINES = 4  # single dimensions in one picture
 
@@ -31,7 +32,7 @@ def waves(encoding: Encoding) -> Numbers:
     elif overrides(encoding, "embed"):
         what, panels = "single dimensions", _by_their_start(values, turns)
     else:
-        what, panels = "how far single pairs have turned", _turning(values, turns)
+        what, panels = "how far single pairs have turned", _turning(values, turns, turned_pairs(encoding, turns))
     return {"positions": at.numpy().astype(float), "panels": panels, "what": what}
 
 
@@ -43,9 +44,9 @@ def _by_their_start(values: Array, turns: Array) -> dict[str, dict[str, Array]]:
     return {kind: lines for kind, lines in panels.items() if lines}
 
 
-def _turning(values: Array, turns: Array) -> dict[str, dict[str, Array]]:
+def _turning(values: Array, turns: Array, found: list[tuple[int, int]]) -> dict[str, dict[str, Array]]:
     """The sine and the cosine of how far each pair has turned since position 0."""
-    mate = dict(pairs(turns))
+    mate = dict(found)
     panels: dict[str, dict[str, Array]] = {"sine": {}, "cosine": {}}
     for first in _some(np.array([turns[column] if column in mate else np.nan for column in range(len(turns))])):
         turn = values[:, first] + 1j * values[:, mate[first]]

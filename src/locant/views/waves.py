@@ -12,8 +12,11 @@ ones; then the wave is fitted, and what leaves a rest is none.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from locant.views.doors import Array
+
+Mask = NDArray[np.bool_]
 
 FEWEST = 8  # positions
 REST = 1e-4  # of a column's size: users compute in float32
@@ -76,17 +79,22 @@ def _rest(values: Array, omega: Array) -> Array:
     return np.nan_to_num(rest, nan=np.inf)
 
 
-def pairs(omega: Array) -> list[tuple[int, int]]:
+def pairs(omega: Array, joined: Mask | None = None) -> list[tuple[int, int]]:
     """The columns that share a frequency, two by two, in the order of their first.
+
+    joined  whether two columns may be a pair (W, W); any two by default
 
     >>> pairs(np.array([1.0, 0.1, np.nan, 1.0, 0.1]))
     [(0, 3), (1, 4)]
+    >>> pairs(np.ones(4), np.eye(4, k=2, dtype=bool))
+    [(0, 2), (1, 3)]
     """
     found: list[tuple[int, int]] = []
     free = [column for column in range(len(omega)) if np.isfinite(omega[column])]
     while free:
         first = free.pop(0)
-        mate = next((other for other in free if abs(omega[other] - omega[first]) <= 1e-6 * omega[first]), None)
+        alike = (other for other in free if abs(omega[other] - omega[first]) <= 1e-6 * omega[first])
+        mate = next((other for other in alike if joined is None or joined[first, other]), None)
         if mate is not None:
             free.remove(mate)
             found.append((first, mate))

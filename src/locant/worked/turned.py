@@ -7,7 +7,8 @@ import torch
 
 from locant.encodings.base import Encoding
 from locant.views.doors import Array, index, span, turned
-from locant.views.waves import frequencies, pairs
+from locant.views.planes import turned_pairs
+from locant.views.waves import frequencies
 from locant.worked.content import contents
 from locant.worked.part import Part
 from locant.worked.writing import CLOSE, MANY, factor, fixed, plain, product, vector
@@ -21,8 +22,8 @@ def work_out(encoding: Encoding, position: float, key: float) -> Part:
     q, k = (x.numpy() for x in contents(head))
     q_ends, k_ends = _ends(encoding, q, position, query=True), _ends(encoding, k, key, query=False)
     lines = [f"q = {vector(q, plain)}, k = {vector(k, plain)}"]
-    turns = _turns(encoding)
-    for pair in pairs(np.abs(turns)):
+    turns, turning = _turns(encoding)
+    for pair in turning:
         theta = float(turns[pair[0]])
         lines.append(f"pair {pair} turns by {_over(1, theta)} a position")
         lines.append("  q: " + _moved(q, q_ends, pair, position, theta))
@@ -61,16 +62,17 @@ def _ends(encoding: Encoding, x: Array, position: float, *, query: bool) -> Arra
     return (as_q if query else as_k).numpy()
 
 
-def _turns(encoding: Encoding) -> Array:
-    """How far each dimension of a key turns with each position, nan where it does not; below 0 when clockwise."""
+def _turns(encoding: Encoding) -> tuple[Array, list[tuple[int, int]]]:
+    """How far each dimension of a key turns with each position, nan where it does not, below 0 when clockwise; the pairs."""
     at = span(encoding, MANY)
     path = turned(encoding, torch.ones(len(at), encoding.shape.head, dtype=torch.float64), at)[1].numpy()
     turns = frequencies(path)
-    for a, b in pairs(turns):
+    turning = turned_pairs(encoding, turns)
+    for a, b in turning:
         start, after = path[:2, a] + 1j * path[:2, b]
         if np.angle(after / start) < 0:
             turns[[a, b]] *= -1
-    return turns
+    return turns, turning
 
 
 def _moved(x: Array, ends: Array, pair: tuple[int, int], position: float, theta: float) -> str:

@@ -13,20 +13,20 @@ export function shuffle({ size, sides, chosen, named, change }) {
   const results = el("div", {});
   let places = {};
   const words = () => (chosen.words ?? SENTENCE).split(/\s+/).filter(Boolean);
+  // What was asked for when it fits the sentence, else nothing: the server then chooses an order that tells.
   const order = () => {
     const asked = (chosen.order ?? "").split(",").filter((one) => one !== "").map(Number);
-    const count = words().length;
-    return [...asked].sort((a, b) => a - b).join() === [...Array(count).keys()].join() ? asked : [...Array(count).keys()].reverse();
+    return [...asked].sort((a, b) => a - b).join() === [...words().keys()].join() ? asked.join(",") : "";
   };
+  const shuffled = el("ol", { class: "words", "aria-label": "the shuffled sentence" });
 
   const drawSide = async (side) => {
     const { verdict, straight, back, list } = places[side];
     const label = named[chosen[side]].label;
     try {
-      const got = await ask("shuffle", { ...size(side), words: words().join(" "), order: order().join(",") });
-      verdict.textContent = got.follow
-        ? `${label}: the outputs just follow their words. Every word gives the same vector wherever it stands: order is lost.`
-        : `${label}: the outputs change. Words give other vectors in another order: order is seen.`;
+      const got = await ask("shuffle", { ...size(side), words: words().join(" "), order: order() });
+      fill(shuffled, ...got.order.map((at) => el("li", {}, got.words[at])));
+      verdict.textContent = `${label}: ${got.verdict}`;
       fill(list, ...got.words.map((word, at) => el("li", {}, `${word}: ${got.follow ? "0" : (100 * got.change[at]).toPrecision(2)} %`)));
       const few = (rows) => rows.map((row) => row.slice(0, SHOWN));
       const ends = joined([extent(few(got.straight)), extent(few(got.back))]);
@@ -37,15 +37,12 @@ export function shuffle({ size, sides, chosen, named, change }) {
     } catch (problem) {
       verdict.textContent = problem.message;
       fill(list);
+      fill(shuffled);
       for (const figure of [straight, back]) figure.say("");
     }
   };
 
-  const shuffled = el("ol", { class: "words", "aria-label": "the shuffled sentence" });
-  const draw = latest(async () => {
-    fill(shuffled, ...order().map((at) => el("li", {}, words()[at] ?? "")));
-    await Promise.all(sides().map(drawSide));
-  });
+  const draw = latest(() => Promise.all(sides().map(drawSide)));
 
   function clear() {
     for (const { straight, back } of Object.values(places)) { straight.end(); back.end(); }
@@ -60,11 +57,15 @@ export function shuffle({ size, sides, chosen, named, change }) {
     fill(results, ...Object.values(places).map(({ verdict, list, straight, back }) => el("section", {}, verdict, list, el("div", { class: "pair" }, straight.element, back.element))));
   }
 
+  // Any order but the one that was there at first.
   function again() {
-    const left = [...Array(words().length).keys()];
-    for (let at = left.length - 1; at > 0; at -= 1) {
-      const other = Math.floor(Math.random() * (at + 1));
-      [left[at], left[other]] = [left[other], left[at]];
+    const left = [...words().keys()];
+    const first = left.join();
+    while (left.length > 1 && left.join() === first) {
+      for (let at = left.length - 1; at > 0; at -= 1) {
+        const other = Math.floor(Math.random() * (at + 1));
+        [left[at], left[other]] = [left[other], left[at]];
+      }
     }
     change("order", left.join(","));
     draw();
@@ -74,6 +75,6 @@ export function shuffle({ size, sides, chosen, named, change }) {
   const element = el("section", { "aria-label": "Shuffle a sentence" },
     el("h2", {}, "Shuffle a sentence"),
     el("p", { class: "fine" }, "The words go through a small model (two layers, drawn at random), in this order and in another. The number beside a word says by how much its output changed."),
-    el("div", { class: "controls" }, sentence.element, button("Shuffle", again), shuffled), results);
+    el("div", { class: "controls" }, sentence.element, button("Shuffle", again)), shuffled, results);
   return { element, draw, rebuild, clear };
 }
