@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import locant
-from locant.certificate import FAILS, HOLDS, NOT_CLAIMED, SEEN, certify, judge, property_names
+from locant.certificate import FAILS, HOLDS, NOT_CLAIMED, NOT_JUDGED, SEEN, certify, judge, property_names
 from locant.encodings.base import Encoding, difference
 from locant.properties.mixing import angle, angle_from_lengths
 from locant.shapes import Shape
@@ -21,7 +21,7 @@ from locant.subject import Measured
 from locant.testing import assert_certified
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
-SWIFT = [name for name in property_names() if name not in ("solves", "beyond", "cost", "distinct")]
+SWIFT = [name for name in property_names() if name not in ("solves", "longer", "cost", "distinct")]
 
 
 class Sum(Encoding):
@@ -203,7 +203,8 @@ def made(claim: str, name: str = "shift") -> ModuleType:
         ("tells_direction", "solves", {"tells_direction": False}, True, NOT_CLAIMED),
         ("seen", "reach", {}, True, SEEN),
         ("seen", "reach", {}, False, SEEN),
-        ("law", "examples", {}, None, SEEN),  # nothing to judge
+        ("law", "examples", {}, None, NOT_JUDGED),
+        ("seen", "longer", {}, None, NOT_JUDGED),
     ],
 )
 def test_a_measurement_and_a_claim_make_a_verdict(claim, name, claims, ok, verdict):
@@ -214,6 +215,52 @@ def test_a_measurement_and_a_claim_make_a_verdict(claim, name, claims, ok, verdi
 def test_the_value_of_another_position_fails_whatever_is_claimed():
     clipped = Measured(None, "clips", "", {"clips": True})
     assert judge(made("extrapolates", "beyond"), locant.adapt(nn.Identity(), dim=8), clipped) == FAILS
+
+
+# ---------------------------------------------------------------- past the length
+
+TRAINABLE = {"dim": 32, "heads": 4, "length": 256}
+
+
+def test_a_model_that_has_not_learned_its_own_length_gets_no_tick_for_longer_rows():
+    paper = certify(locant.make("none", **TRAINABLE), only=["beyond", "longer"])
+    assert paper.holds == []
+    longer = paper["longer"]
+    assert (longer.verdict, longer.value) == (NOT_JUDGED, "unsolved")
+    assert 0.125 < longer.numbers["accuracy at 1x"] < 0.95
+    loss = longer.numbers["loss at 1x"]
+    assert longer.said.startswith("Not judged: in 300 steps it did not solve its own length, 32 tokens (")
+    assert f"loss {loss:.2f}; a guess: 12.5%, 2.08; solved from 95% on)." in longer.said
+
+
+@pytest.mark.parametrize(("name", "outcome"), [("shaw", "holds"), ("t5", "degrades"), ("learned", "fails")])
+def test_a_model_that_has_solved_its_own_length_is_told_what_becomes_of_longer_rows(name, outcome):
+    longer = certify(locant.make(name, **TRAINABLE), only="longer")["longer"]
+    assert (longer.verdict, longer.value) == (SEEN, outcome)
+    assert longer.numbers["accuracy at 1x"] >= 0.95
+    past = [longer.numbers[f"accuracy at {times}x"] for times in (2, 4, 8)]
+    assert {"holds": past[2] >= 0.95, "degrades": past[0] >= 0.5 > past[2], "fails": past[0] < 0.2}[outcome]
+    listed = ", ".join(f"{share:.0%} at {times}×" for share, times in zip(past, (2, 4, 8), strict=True))
+    assert longer.said.endswith(
+        f"a guess: 12.5%, 2.08; solved from 95% on). Past that length it {outcome}: {listed} right."
+    )
+
+
+def test_positions_that_end_too_early_for_longer_rows_are_not_judged_by_them():
+    longer = certify(locant.make("learned", **SMALL), only="longer")["longer"]
+    assert longer.verdict == NOT_JUDGED
+    assert longer.said == "Not judged: its positions end at 31, and rows of 64 tokens are the shortest tried."
+
+
+def test_values_that_are_not_finite_past_the_length_fail():
+    class Burst(Encoding):
+        extrapolates = True
+
+        def embed(self, x, pos):
+            return x + (pos[:, None] if int(pos.max()) < 2 * self.shape.length else pos[:, None] * float("inf"))
+
+    beyond = certify(Burst(Shape(**SMALL)), only="beyond")["beyond"]
+    assert (beyond.verdict, beyond.value) == (FAILS, "not finite")
 
 
 # ---------------------------------------------------------------- locant.testing
@@ -258,7 +305,7 @@ def test_a_bias_may_leave_out_leading_dimensions(dimensions):
             price = -(q_pos[..., :, None] - k_pos[..., None, :]).abs() / 8.0
             return price if price.dim() == dimensions else difference(q_pos, k_pos).abs() / -8.0
 
-    skip = ("solves", "cost")
+    skip = ("solves", "longer", "cost")
     names = [name for name in property_names() if name not in skip]
     assert certify(Short(Shape(dim=16, heads=2, length=32)), only=names).fails == []
 

@@ -24,8 +24,8 @@ from locant.subject import EFFORTS, Measured, Subject, seeded
 FOLDER = Path(__file__).parent / "properties"
 FIRST = ("order", "solves", "distinct", "direction", "given", "rows", "shift", "examples")  # what readers ask first
 
-HOLDS, FAILS, NOT_CLAIMED, SEEN = "holds", "fails", "not claimed", "seen"
-MARKS = {HOLDS: "✓", FAILS: "✗", NOT_CLAIMED: "–", SEEN: "·"}
+HOLDS, FAILS, NOT_CLAIMED, SEEN, NOT_JUDGED = "holds", "fails", "not claimed", "seen", "not judged"
+MARKS = {HOLDS: "✓", FAILS: "✗", NOT_CLAIMED: "–", SEEN: "·", NOT_JUDGED: "○"}
 TWO_SIDED = ("tells_order", "tells_direction")  # to deny these is itself a claim
 
 
@@ -183,7 +183,9 @@ def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:
     """From a measurement and a claim to a verdict."""
     if measured.numbers.get("clips"):
         return FAILS  # neither a value of its own nor a refusal
-    if measured.ok is None or module.CLAIM == "seen":
+    if measured.ok is None:
+        return NOT_JUDGED
+    if module.CLAIM == "seen":
         return SEEN
     if module.CLAIM == "law" or getattr(encoding, module.CLAIM):
         return HOLDS if measured.ok else FAILS

@@ -40,7 +40,7 @@ EFFORTS = {
 class Measured:
     """What a property found.
 
-    ok       whether the bound is met; None when there is nothing to judge
+    ok       whether the bound is met, or a property that is only seen was measured; None when nothing can be said of it
     value    the number for a table, a few characters
     said     a sentence with the numbers
     """

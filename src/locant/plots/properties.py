@@ -13,15 +13,16 @@ from locant.plots.colours import Theme, mixed
 from locant.plots.entrants import Entrant, listed
 from locant.plots.frame import PLAIN, Frame
 
-MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "•"}
-WORDS = {"holds": "holds", "fails": "does not hold", "not claimed": "not claimed", "seen": "seen, not judged"}
+MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "•", "not judged": "○"}
+WORDS = {"holds": "holds", "fails": "does not hold", "not claimed": "not claimed"}
+WORDS |= {"seen": "measured, nothing claimed", "not judged": "not judged"}
 HOLDS, FAILS = "#2f79b5", "#cf6f1d"  # blue and orange, as far apart for every eye as light and dark
 
 
 def draw(
     entrants: Sequence[Entrant], *, properties: Sequence[str], verdicts: Sequence[Sequence[str]], frame: Frame = PLAIN
 ) -> tuple[Axes, ...]:
-    """verdicts: for each row one word a property: holds, fails, not claimed or seen."""
+    """verdicts: for each row one word a property: holds, fails, not claimed, seen or not judged."""
     look = frame.look
     size = max(2.0 + 0.3 * len(properties), 6.4), 2.0 + 0.28 * len(entrants)
     with frame.axes(size=size, title="properties, measured and held against what is claimed") as (axes,):

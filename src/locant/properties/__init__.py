@@ -3,7 +3,7 @@
 Each file says, as plain values:
 
     SENTENCE  the property in one sentence
-    CLAIM     the claim it certifies, or "law" (every encoding must obey), or "seen" (measured, never judged)
+    CLAIM     the claim it certifies, or "law" (every encoding must obey), or "seen" (measured; nothing is claimed)
     BOUND     what is allowed, and WHY that much
     measure   (subject) → Measured
 

@@ -24,7 +24,7 @@ def measure(subject: Subject) -> Measured:
     lengths = float(token.norm(dim=-1).mean()), float(added.norm(dim=-1).mean())
     turn = angle(token, token + added)
     said = f"Token {show(lengths[0])} long, position {show(lengths[1])}; the sum stands at {turn:.1f}° to the token."
-    return Measured(None, f"{turn:.0f}°", said, {"token": lengths[0], "position": lengths[1], "degrees": turn})
+    return Measured(True, f"{turn:.0f}°", said, {"token": lengths[0], "position": lengths[1], "degrees": turn})
 
 
 def angle(a: torch.Tensor, b: torch.Tensor) -> float:

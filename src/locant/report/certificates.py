@@ -10,8 +10,11 @@ from typing import Any
 
 from locant.report.rendering import environment
 
-MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "·"}
-LEGEND = "✓ claimed (or a law for all) and holds · ✗ claimed and does not hold · – not claimed · · seen, not judged"
+MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "·", "not judged": "○"}
+LEGEND = (
+    "✓ claimed (or a law for all) and holds · ✗ claimed and does not hold · – not claimed · · measured, nothing is claimed "
+    "· ○ not judged: there was nothing to measure, or the model did not learn its task"
+)
 Paper = dict[str, Any]
 
 

@@ -5,7 +5,7 @@ import { button } from "../controls.js";
 import { el, fill } from "../dom.js";
 import { saveCsv } from "../figure.js";
 
-const MARKS = { holds: "✓", fails: "✗", "not claimed": "–", seen: "·" };
+const MARKS = { holds: "✓", fails: "✗", "not claimed": "–", seen: "·", "not judged": "○" };
 
 export function build(root, start, given, save) {
   const papers = {};
@@ -71,7 +71,7 @@ export function build(root, start, given, save) {
 
   root.append(
     el("h2", {}, "Which properties hold?"),
-    el("p", { class: "fine" }, "✓ claimed, or a law for all, and holds · ✗ claimed and fails · – not claimed · · measured, nothing to judge. Each cell opens its measurement."),
+    el("p", { class: "fine" }, "✓ claimed, or a law for all, and holds · ✗ claimed and fails · – not claimed · · measured, nothing is claimed · ○ not judged: there was nothing to measure, or the model did not learn its task. Each cell opens its measurement."),
     state, place, el("div", { class: "keep" }, button("CSV", keep, { class: "small", title: "Download all measurements as CSV" })), dialog);
   measure();
   return { close: () => { open = false; } };
