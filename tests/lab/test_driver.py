@@ -1,4 +1,4 @@
-"""The driver from inside: search, widening, claims, failures."""
+"""The driver from inside: searches, checks, longer runs, claims, failures."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ from locant.engine.driver import Driver
 from locant.results import store as store_module
 from locant.results.faults import StoreError
 from locant.results.reading import read_study
+from locant.results.record import read_record
 from locant.results.store import Kept, Store
-from locant.results.study import FIRST_SEARCH_SEED, Claim
+from locant.results.study import FIRST_CHECK_SEED, FIRST_LONGER_SEED, FIRST_SEARCH_SEED, Claim
 
 FACTS = {
     "metric": "accuracy",
     "higher_is_better": True,
-    "chooses_higher": True,
+    "chooses_higher": False,
     "chance": 0.5,
+    "threshold": 0.9,
     "ceilings": {"without positions": 0.5},
 }
 
 
-def scripted(score, seen=None):
-    """An engine that computes nothing: validation is what `score` says of a run."""
+def scripted(loss, seen=None, accuracy=0.95):
+    """An engine that computes nothing: validation is what `loss` says of a run, None for a failure."""
 
     def compute(runs):
         for run in runs:
             if seen is not None:
                 seen.append(run)
-            value = score(run)
+            value = loss(run)
             error = "" if value is not None else "FloatingPointError: the loss is nan at step 3"
-            metrics = {} if value is None else {"validation": value, "accuracy": value}
-            yield Done(run, metrics, [], {}, error)
+            metrics = {} if value is None else {"validation": value, "validation mean": value, "accuracy": accuracy}
+            history = [] if value is None else [{"step": 6, "loss": value, "accuracy": accuracy}]
+            yield Done(run, metrics, history, {}, error)
 
     return compute
 
@@ -53,67 +56,114 @@ def tiny(tmp_path):
     return make
 
 
-SEARCH = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0], "seeds": 2, "widen": 2}
+SEARCH = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0, 100.0], "whole": 2, "check": 0}
 
 
-def test_each_encoding_gets_its_own_best_rate_by_seeds_that_are_not_reported(tiny):
-    study, store = tiny(search=SEARCH)
+def is_search(run):
+    return FIRST_SEARCH_SEED <= run.seed < FIRST_CHECK_SEED
+
+
+def multiples(run, study):
+    return round(run.training.rate / study.training.rate, 6), round(run.training.positional_rate, 6)
+
+
+def test_every_reported_seed_has_a_search_of_its_own_by_a_seed_that_is_not_reported(tiny):
+    study, store = tiny(search=SEARCH, seeds=4, encodings=["t5"])
     seen = []
-    best = study.training.rate * 3
 
-    def score(run):  # best at three times the rate, falling on both sides
-        return 1 - abs(run.training.rate - best) - 0.01 * run.training.positional_rate
+    def loss(run):  # every search seed likes another positional rate
+        return abs(math.log10(run.training.positional_rate) - run.seed % 2) + run.training.rate
 
-    Driver(study, store, scripted(score, seen)).finish(FACTS, "test")
-    reported = [run for run in seen if run.seed < FIRST_SEARCH_SEED]
-    searched = [run for run in seen if run.seed >= FIRST_SEARCH_SEED]
-    assert {run.training.rate for run in reported} == {best}
-    assert {run.seed for run in reported} == {0, 1}
-    assert {run.seed for run in searched} == {FIRST_SEARCH_SEED, FIRST_SEARCH_SEED + 1}
+    which = Driver(study, store, scripted(loss, seen)).finish(FACTS, "test")
+    reported = {run.seed: run for run in seen if run.name == "t5" and run.seed < FIRST_SEARCH_SEED}
+    searched = [run for run in seen if is_search(run)]
+    assert {seed: run.training.positional_rate for seed, run in reported.items()} == {0: 1.0, 1: 10.0, 2: 1.0, 3: 10.0}
+    assert {run.seed - FIRST_SEARCH_SEED for run in searched} == {0, 1, 2, 3}
     assert {run.training.test for run in searched} == {1}  # its validation chooses; the test data are left alone
-    assert {run.training.test for run in reported} == {study.training.test} != {1}
+    assert {run.training.test for run in reported.values()} == {study.training.test} != {1}
     assert len({run.digest() for run in seen}) == len(seen)  # nothing twice
+    choices = next(entry for entry in store.studies() if entry["id"] == which)["choices"]
+    assert choices["rates"]["t5"] == [[1.0, 1.0], [1.0, 10.0], [1.0, 1.0], [1.0, 10.0]]
+    tried = [line for line in choices["search"] if line[0] == "t5"]
+    assert all(store.find(digest, code) is not None for *_, digest, code in tried)  # every try can be looked at
+    assert len(tried) == len([run for run in searched if run.name == "t5"])
 
 
-def test_a_choice_on_the_edge_widens_the_grid_until_it_lies_inside(tiny):
-    study, store = tiny(search=SEARCH)
-    seen = []
-    Driver(study, store, scripted(lambda run: -abs(run.training.rate - study.training.rate * 9), seen)).finish(
-        FACTS, "t"
-    )
-    rates = {round(run.training.rate / study.training.rate, 6) for run in seen}
-    assert rates == {1.0, 3.0, 9.0, 27.0}
-    assert {round(r.training.rate / study.training.rate, 6) for r in seen if r.seed < FIRST_SEARCH_SEED} == {9.0}
-
-
-def test_only_what_lies_beside_the_best_rates_is_tried_next(tiny):
-    study, store = tiny(search={**SEARCH, "seeds": 1, "widen": 4})
-    seen = []
-
-    def score(run):  # best at nine times the rate and a tenth of the positional rate
-        rate, own = run.training.rate / study.training.rate, run.training.positional_rate
-        return -abs(math.log(rate / 9)) - abs(math.log(own * 10))
-
-    which = Driver(study, store, scripted(score, seen)).finish(FACTS, "t")
-    tried = [
-        (round(run.training.rate / study.training.rate, 6), round(run.training.positional_rate, 6))
-        for run in seen
-        if run.name == "t5" and run.seed >= FIRST_SEARCH_SEED
-    ]
-    start = {(1.0, 1.0), (1.0, 10.0), (3.0, 1.0), (3.0, 10.0)}
-    steps = [{(9.0, 1.0), (3.0, 0.1)}, {(1.0, 0.1), (9.0, 0.1), (3.0, 0.01)}, {(27.0, 0.1), (9.0, 0.01)}]
-    assert [set(tried[:4]), set(tried[4:6]), set(tried[6:9]), set(tried[9:])] == [start, *steps]
-    choices = next(e for e in store.studies() if e["id"] == which)["choices"]
-    assert choices["rates"]["t5"] == {"rate": 9.0, "positional_rate": 0.1}
-    assert choices["edges"] == []
-
-
-def test_what_learns_nothing_is_searched_by_rate_alone(tiny):
-    study, store = tiny(search=SEARCH)
+def test_every_row_gets_as_many_tries_whatever_it_learns(tiny):
+    study, store = tiny(search=SEARCH, encodings=["rotary", "t5"])
     seen = []
     Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
-    assert {run.training.positional_rate for run in seen if run.name == "rotary"} == {1.0}
-    assert {run.training.positional_rate for run in seen if run.name == "t5"} == {1.0, 10.0}
+    first = {name: {multiples(run, study) for run in seen if run.name == name and run.seed == FIRST_SEARCH_SEED}
+             for name in ("none", "scrambled", "rotary", "t5")}  # fmt: skip
+    assert {name: len(tried) for name, tried in first.items()} == dict.fromkeys(first, 6)
+    assert {own for _, own in first["rotary"]} == {1.0}
+    assert {own for _, own in first["t5"]} == {1.0, 10.0, 100.0}
+
+
+def test_later_searches_try_only_what_may_still_win(tiny):
+    study, store = tiny(search=SEARCH, seeds=5, encodings=["t5"])
+    seen = []
+
+    def loss(run):
+        return {10.0: 0.1, 100.0: 0.2}.get(run.training.positional_rate, 0.6) + run.training.rate
+
+    Driver(study, store, scripted(loss, seen)).finish(FACTS, "t")
+    tried = {seed: {multiples(run, study) for run in seen if run.name == "t5" and run.seed == FIRST_SEARCH_SEED + seed}
+             for seed in range(5)}  # fmt: skip
+    assert len(tried[0]) == len(tried[1]) == 6
+    assert tried[2] == tried[3] == tried[4] == {(1.0, 10.0), (3.0, 10.0)}
+
+
+def test_a_run_of_a_search_knows_what_it_has_to_beat(tiny):
+    study, store = tiny(search=SEARCH, encodings=["t5"])
+    seen = []
+    Driver(study, store, scripted(lambda run: run.training.rate, seen)).finish(FACTS, "t")
+    own = [run for run in seen if run.name == "t5" and run.seed == FIRST_SEARCH_SEED]
+    assert own[0].training.abandon_above is None
+    assert {run.training.abandon_above for run in own[1:]} == {study.training.rate}
+    assert {run.training.abandon_above for run in seen if not is_search(run)} == {None}
+    later = []
+    best_step, store = tiny(search={**SEARCH, "judged_by": "best step"}, encodings=["t5"])
+    Driver(best_step, store, scripted(lambda run: 0.5, later)).finish(FACTS, "t")
+    assert {run.training.abandon_above for run in later} == {None}  # a late start may still have the best step
+
+
+def test_another_first_seed_is_another_search(tiny):
+    seeds = []
+    for first in (0, 100):
+        study, store = tiny(search={**SEARCH, "first": first})
+        seen = []
+        Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
+        seeds.append({run.seed for run in seen if is_search(run)})
+    assert not seeds[0] & seeds[1]
+
+
+def test_fixed_points_of_the_grid_are_run_on_fresh_seeds_for_every_row(tiny):
+    study, store = tiny(search={**SEARCH, "check": 2}, encodings=["rotary", "t5"])
+    seen = []
+    which = Driver(study, store, scripted(lambda run: run.training.positional_rate, seen)).finish(FACTS, "t")
+    checks = [run for run in seen if run.seed >= FIRST_CHECK_SEED]
+    assert {(run.name, *multiples(run, study)) for run in checks if run.name == "t5"} == {
+        ("t5", 1.0, 1.0), ("t5", 1.0, 10.0), ("t5", 1.0, 100.0)}  # fmt: skip
+    assert {multiples(run, study)[0] for run in checks if run.name == "rotary"} == {round(1 / 3, 6), 1.0, 3.0}
+    assert {run.seed for run in checks} == {FIRST_CHECK_SEED, FIRST_CHECK_SEED + 1}
+    assert {run.training.test for run in checks} == {study.training.test}
+    record = read_record(store, which)
+    assert {run.name for run in record.checks} == {"none", "scrambled", "rotary", "t5"}
+    assert {run.score for run in record.checks} == {0.95}
+
+
+@pytest.mark.parametrize(("accuracy", "rows"), [(0.95, set()), (0.6, {"t5"})])
+def test_a_row_that_is_not_learnt_is_run_for_longer_unless_it_cannot_be(tiny, accuracy, rows):
+    ceilings = {"without positions": 0.5, "blind to direction": 0.5}
+    study, store = tiny(longer={"times": 4, "rate": [1.0, 0.5]}, encodings=["t5", "alibi"])
+    seen = []
+    which = Driver(study, store, scripted(lambda run: 0.5, seen, accuracy)).finish({**FACTS, "ceilings": ceilings}, "t")
+    longer = [run for run in seen if run.seed >= FIRST_LONGER_SEED]
+    assert {run.name for run in longer} == rows
+    assert {run.training.steps for run in longer} <= {4 * study.training.steps}
+    assert len(longer) == 2 * len(rows)
+    assert read_record(store, which).barred == {"none": 0.5, "scrambled": 0.5, "alibi": 0.5}
 
 
 def test_a_rate_at_which_runs_fail_is_never_chosen(tiny):
@@ -199,21 +249,30 @@ def test_a_file_that_cannot_be_written_stops_the_study_and_fails_no_run(tiny, tm
 def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
     display = Display(Console(quiet=True))
     display.sign = sign
-    display.planned("runs", 2, 0)
+    display.planned("runs", 2, [])
     for metrics in ({"F1": 0.5}, {"F1": 0.5, "validation": 0.3}):
         display.ended(
-            read_study("order").run(read_study("order").rows()[0], 0), Kept("d", "c", {}, "done", metrics, [], {}, "")
+            read_study("order").run(read_study("order").rows()[0], 0),
+            Kept("d", "c", {"name": "none"}, "done", metrics, [], {}, ""),
         )
     assert display.best == (sign * 0.3, "none")
 
 
-def test_of_equal_rates_the_study_s_own_is_taken_and_nothing_is_widened(tiny):
-    study, store = tiny(search={**SEARCH, "rate": [0.3, 1.0, 3.0]})
+def test_after_a_resume_the_best_so_far_remembers_the_runs_that_were_kept():
+    display = Display(Console(quiet=True))
+    kept = [
+        Kept("d", "c", {"name": name}, "done", {"validation": v}, [], {}, "") for name, v in (("a", 0.9), ("b", 0.2))
+    ]
+    display.planned("runs", 3, kept[:1])
+    display.ended(None, kept[1])
+    assert display.best == (0.9, "a")
+
+
+def test_of_equal_rates_the_study_s_own_is_taken(tiny):
+    study, store = tiny(search=SEARCH)
     seen = []
-    which = Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
-    assert {run.training.rate for run in seen if run.seed < FIRST_SEARCH_SEED} == {study.training.rate}
-    assert len({run.training.rate for run in seen}) == 3
-    assert next(e for e in store.studies() if e["id"] == which)["choices"]["edges"] == []
+    Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
+    assert {multiples(run, study) for run in seen if run.seed < FIRST_SEARCH_SEED} == {(1.0, 1.0)}
 
 
 def test_a_class_that_does_not_say_what_it_learns_is_searched_like_one_that_does(tiny, tmp_path):
@@ -227,7 +286,7 @@ def test_a_class_that_does_not_say_what_it_learns_is_searched_like_one_that_does
     study, store = tiny(search=SEARCH, encodings=[f"{mine}:Mine"])
     seen = []
     Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
-    assert {run.training.positional_rate for run in seen if run.name == "Mine"} == {1.0, 10.0}
+    assert {run.training.positional_rate for run in seen if run.name == "Mine"} == {1.0, 10.0, 100.0}
 
 
 def test_failed_runs_of_the_search_too_are_tried_again_when_asked(tiny):

@@ -33,8 +33,8 @@ def restricted(times: list[float | None], horizon: float) -> np.ndarray:
 def survival(times: list[float | None], horizon: float) -> tuple[np.ndarray, np.ndarray]:
     """The share that has not learnt yet, after each time at which one did (Kaplan and Meier 1958, censored at the end).
 
-    >>> [part.tolist() for part in survival([50.0, 100.0, None], 250)]
-    [[0.0, 50.0, 100.0, 250.0], [1.0, 0.6666666666666666, 0.33333333333333337, 0.33333333333333337]]
+    >>> [part.round(3).tolist() for part in survival([50.0, 100.0, None], 250)]
+    [[0.0, 50.0, 100.0, 250.0], [1.0, 0.667, 0.333, 0.333]]
     """
     events = sorted(time for time in times if time is not None and time <= horizon)
     at = sorted(set(events))
