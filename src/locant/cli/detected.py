@@ -49,12 +49,13 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
         more = f", the {SHOWN} with the highest scores" if len(rows) > SHOWN else ""
         _say(console, f"\n{headline(found)}{more}", grid)
     if scores:
-        from locant.detection.against import NOT_ADJUSTED
+        from locant.detection.against import NOT_ADJUSTED, forgiven
 
         grid = Table.grid(padding=(0, 2))
         for name, score in scores.items():
             grid.add_row(name, f"{score:.3f}")
         _say(console, "\nAgainst the labels", grid)
+        console.print(forgiven(found), highlight=False)
         console.print(NOT_ADJUSTED, highlight=False)
 
 
