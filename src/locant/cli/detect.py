@@ -18,7 +18,7 @@ from locant.errors import listed, whole_number
 
 if TYPE_CHECKING:
     from locant.detection import Detection, Settings
-    from locant.detection.detect import Tell
+    from locant.detection.progress import Tell
 
 PIPE = "-"
 WRITTEN = ("scores.csv", "scores.parquet", "events.csv", "events.json", "detected.png")
