@@ -21,7 +21,8 @@ from _table import table
 from locant.baselines import load
 from locant.detection import detect
 from locant.metrics.smoothing import random_scores, smooth
-from locant.metrics.vus_pr import vus
+from locant.metrics.vus_pr import vus_pr
+from locant.metrics.vus_window import vus_window
 from locant.series import Series, read_series
 from locant.statistics.paired import compare
 
@@ -51,7 +52,8 @@ def scored(series: Series) -> dict[str, object]:
         "random": random_scores(len(values), width),
         "random, not smoothed": random_scores(len(values), 0),
     }
-    told = {name: vus(labels, score) for name, score in scores.items()}
+    window = vus_window(series.values)
+    told = {name: vus_pr(labels, score, window=window) for name, score in scores.items()}
     return {"scores": told, "method": found.chosen.method, "seconds": seconds, "rows": len(values)}
 
 

@@ -71,14 +71,16 @@ def test_labels_bring_measures_and_baselines_but_never_point_adjusted_f1(file, t
     assert measures["AUC-ROC"] > 0.95
     assert {"sub-pca", "rolling-median", "second-difference", "harmonic", "nearest-window"} == set(told["baselines"])
     assert "No point-adjusted F1: random scores do well by it" in done.stderr
+    assert told["vus_pr_window"] == 24  # the season
+    assert "VUS-PR gives part of the credit up to 12 rows from a label" in done.stderr
     assert "baseline sub-pca" in pl.read_csv(tmp_path / "out" / "scores.csv").columns
 
 
 def test_the_user_is_told_when_a_plain_method_is_better(file, tmp_path):
     text = file.read_text().splitlines()
-    label = ["label", *("1" if 195 <= row < 210 else "0" for row in range(300))]
+    label = ["label", *("1" if 190 <= row < 230 else "0" for row in range(300))]
     file.write_text("\n".join(f"{line},{mark}" for line, mark in zip(text, label, strict=True)))
-    done = ran(file, *PLAIN, "--season", "17", "--baselines", "--labels", "label", "--out", tmp_path / "out")
+    done = ran(file, *PLAIN, "--season", "50", "--baselines", "--labels", "label", "--out", tmp_path / "out")
     assert "On these labels the plain method" in done.stdout
 
 

@@ -12,7 +12,8 @@ from common_nab import FAULT, ROWS, SMALL, START, mark, write_nab, write_series
 from common_runs import run
 
 from locant.metrics.smoothing import random_scores, smooth, usual_width
-from locant.metrics.vus_pr import vus
+from locant.metrics.vus_pr import vus_pr
+from locant.metrics.vus_window import vus_window
 from locant.results.pack import unpack
 from locant.seeds import stable_seed
 from locant.tasks.base import facts, identified, make_task
@@ -101,13 +102,18 @@ def test_labels_change_what_is_judged_and_nothing_else(nab, tmp_path):
     assert tested.scores["VUS-PR"] > 2 * again.scores["VUS-PR"]  # the fault is where ours has its mark
 
 
-def test_every_row_is_smoothed_alike(task):
-    labels, width = task._series(1).labels, usual_width(ROWS)
+def test_every_row_is_smoothed_alike_and_forgiven_a_period_of_the_series(task):
+    series, width = task._series(1), usual_width(ROWS)
     assert width > 0
+
+    def vus(labels, scores):
+        return vus_pr(labels, scores, window=vus_window(series.values))
+
+    labels = series.labels
     noise = random_scores(ROWS, width, stable_seed("random scores", 1))
     assert task.baseline("random", 0, 1)["VUS-PR"] == vus(labels, noise)
     rough = np.random.default_rng(3).random(ROWS)
-    scores = judged(labels, rough)
+    scores = judged(series, rough)
     assert scores["VUS-PR"] == vus(labels, smooth(rough[:, None], width)[:, 0])
     assert scores["VUS-PR, not smoothed"] == vus(labels, rough)
 
@@ -115,7 +121,7 @@ def test_every_row_is_smoothed_alike(task):
 @pytest.mark.parametrize("name", ["sub_pca", "distance", "rolling_median", "local_quadratic", "second_difference"])
 def test_plain_methods_are_judged_on_the_same_series(task, name):
     scores = task.baseline(name, 0, 0)
-    assert set(scores) == set(judged(task._series(0).labels, np.arange(ROWS, dtype=float)))
+    assert set(scores) == set(judged(task._series(0), np.arange(ROWS, dtype=float)))
     assert all(0 <= value <= 1 for value in scores.values())
 
 

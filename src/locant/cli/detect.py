@@ -18,7 +18,7 @@ from locant.errors import listed, whole_number
 
 if TYPE_CHECKING:
     from locant.detection import Detection, Settings
-    from locant.detection.detect import Tell
+    from locant.detection.progress import Tell
 
 PIPE = "-"
 WRITTEN = ("scores.csv", "scores.parquet", "events.csv", "events.json", "detected.png")
@@ -159,13 +159,17 @@ def _give(
     from locant.detection.against import against_labels
     from locant.detection.beside import baseline_scores
     from locant.detection.tables import summary, write_tables
-    from locant.metrics.vus_pr import vus
+    from locant.metrics.vus_pr import vus_pr
+    from locant.metrics.vus_window import vus_window
 
     scores, plain = against_labels(found), baseline_scores(found) if baselines else {}
     told = summary(found) | {"against_labels": scores}
+    if scores:
+        told["vus_pr_window"] = vus_window(found.series.values)
     tell_found(found, scores, console)
     if plain and scores and found.series.labels is not None:
-        told["baselines"] = {name: vus(found.series.labels, values) for name, values in plain.items()}
+        labels, window = found.series.labels, told["vus_pr_window"]
+        told["baselines"] = {name: vus_pr(labels, values, window=window) for name, values in plain.items()}
         tell_baselines(told["baselines"], scores["VUS-PR"], console)
     written = write_tables(found, folder, parquet=parquet, told=told, baselines=plain)
     if theme is not None:

@@ -35,9 +35,7 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
     _say(console, "\nSelf-test: average precision on faults put into held-out data", tell_trials(found))
     for reason in found.chosen.why:
         console.print(reason, highlight=False, markup=False)
-    measured = found.threshold.measured
-    alarms = "" if measured is None else f"; measured on other clean points, {measured:.2%} are above it"
-    console.print(f"Threshold: {found.threshold.value:.3g} ({found.threshold.origin}{alarms}).", highlight=False)
+    console.print(found.threshold.sentence, highlight=False)
     rows = events_table(found.events)
     if not rows:
         console.print("\nNo event: no score is above the threshold.", highlight=False)
@@ -49,12 +47,13 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
         more = f", the {SHOWN} with the highest scores" if len(rows) > SHOWN else ""
         _say(console, f"\n{headline(found)}{more}", grid)
     if scores:
-        from locant.detection.against import NOT_ADJUSTED
+        from locant.detection.against import NOT_ADJUSTED, forgiven
 
         grid = Table.grid(padding=(0, 2))
         for name, score in scores.items():
             grid.add_row(name, f"{score:.3f}")
         _say(console, "\nAgainst the labels", grid)
+        console.print(forgiven(found), highlight=False)
         console.print(NOT_ADJUSTED, highlight=False)
 
 

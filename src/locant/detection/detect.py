@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from locant.catalog import describe
@@ -11,7 +10,9 @@ from locant.detection.candidates import Candidate, candidates
 from locant.detection.clock import Clock
 from locant.detection.detection import Chosen, Detection
 from locant.detection.detector import SEEN, Detector
+from locant.detection.held_out import first_block
 from locant.detection.method import Stretch
+from locant.detection.progress import Tell
 from locant.detection.reasons import reasons
 from locant.detection.scoring import judge
 from locant.detection.season import find_season
@@ -26,7 +27,6 @@ LEAST = 100  # rows to learn from
 REHEARSED = 100  # rows, after those that a row is judged by, that a detector keeps for a stream
 IRREGULAR = 0.02  # from this share of irregular gaps on, true times are positions
 DEFAULT = Settings()
-Tell = Callable[[str, float], None]  # what is being done, and the share of it that is done
 
 
 def detect(
@@ -59,18 +59,18 @@ def detect(
     units = Units.of(clean)
     season = settings.season or find_season(clean)
     with one_thread():
-        outcome = self_test(_entrants(source, rows, season, settings), clean, at[:rows], settings.seed, tell)
+        outcome = self_test(_entrants(source, rows, season, settings), units, clean, at[:rows], settings.seed, tell)
         best = outcome.best
+        blocks = (first_block(best, units, clean, at[:rows], tell), outcome.held_out)
         method = best.make(partial(tell, f"learning: {best.name}"))
         method.fit(Stretch(units.seen(clean), at[:rows]))
         tell("judging", 0.0)
         mixed = train is None and rows == len(series.values)  # then all rows together say what is usual
         judged = judge(method, units, clean, at) if mixed else None
         width = usual_width(rows) if settings.smooth is None else settings.smooth
-        away = outcome.held_out.away if judged is None else judged.away
         why = reasons(outcome.trials, settings, season, best, source)
         chosen = Chosen(best.method, best.encoding, season, width, bool(best.settings.get("real")), why)
-        calibration = Calibration.of(away, width, settings.threshold)
+        calibration = Calibration.of(blocks, judged.away if judged else None, units, width, settings.threshold)
         last = Stretch(clean, at[:rows]).part(max(0, rows - max(method.least, SEEN) - REHEARSED), rows)
         detector = Detector(source.names, best, method, units, clock, calibration, chosen, outcome.trials, last)
         if train is not None:

@@ -50,11 +50,42 @@ class Trial:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Where scores begin to count as events, where it comes from, and how often clean points were above it."""
+    """Where scores begin to count as events, where it comes from, and how often clean rows were above it."""
 
     value: float
     origin: str
-    measured: float | None  # share of held-out clean points above it, None when it is not known
+    measured: float | None  # the share of held-out rows above it, None when they are too few
+    asked: float | None  # the rate of false alarms that was asked for, if one was
+    rows: int  # held-out rows, on which false alarms were counted
+    independent: int  # about so many independent scores they have after smoothing
+    known_clean: bool  # whether the user said that all these rows are clean
+
+    @property
+    def sentence(self) -> str:
+        """The threshold and its rate of false alarms: what was asked for, what was measured, on how many rows.
+
+        >>> Threshold(3.2, "from the rate that was asked for", 0.026, 0.005, 9800, 9800, True).sentence
+        'Threshold: 3.2. False alarms: asked 0.5 %, measured 2.6 % on 9,800 held-out rows.'
+        >>> Threshold(4.0, "given", None, None, 60, 5, True).sentence
+        'Threshold: 4 (given). False alarms: not measured, 60 held-out rows are too few at this smoothing.'
+        """
+        origin = f" ({self.origin})" if self.asked is None else ""
+        wanted = "" if self.asked is None else f"asked {_percent(self.asked)}, "
+        told = f"Threshold: {self.value:.3g}{origin}. False alarms: {wanted}"
+        if self.measured is None:
+            return f"{told}not measured, {self.rows:,} held-out rows are too few at this smoothing."
+        told += f"measured {_percent(self.measured)} on {self.rows:,} held-out rows."
+        if min(self.measured, self.asked or 1.0) < 1 / self.independent:
+            told += f" Smoothing leaves about {self.independent} independent scores: too few for so small a rate."
+        return told if self.known_clean else f"{told} Anomalies among these rows count as false alarms."
+
+
+def _percent(share: float) -> str:
+    """
+    >>> _percent(0.005), _percent(0.0), _percent(0.12345)
+    ('0.5 %', '0 %', '12 %')
+    """
+    return f"{100 * share:.2g} %"
 
 
 @dataclass(frozen=True)

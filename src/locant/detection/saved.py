@@ -20,11 +20,12 @@ from locant.detection.clock import Clock
 from locant.detection.detection import Chosen, Threshold, Trial
 from locant.detection.detector import Detector
 from locant.detection.method import Stretch
+from locant.detection.thresholds import CleanScores
 from locant.detection.whole import whole
 from locant.tasks._units import Units
 from locant.training.checkpoint import part, read_tensors, write_tensors
 
-FACTS, NUMBERS, FORMAT = "detector.json", "detector.safetensors", "locant detector 1"
+FACTS, NUMBERS, FORMAT = "detector.json", "detector.safetensors", "locant detector 2"
 
 
 def save(detector: Detector, folder: str | Path) -> Path:
@@ -78,7 +79,8 @@ def _facts(detector: Detector) -> dict[str, Any]:
 def _tensors(detector: Detector) -> dict[str, Tensor]:
     known = detector.calibration
     arrays = {"middle": detector.units.middle, "size": detector.units.size, "usual": known.usual}
-    arrays |= {"scores": known.scores, "recent": detector.recent.values, "recent at": detector.recent.at}
+    arrays |= {f"{name} scores": some for name, some in known.scores._asdict().items() if some is not None}
+    arrays |= {"recent": detector.recent.values, "recent at": detector.recent.at}
     learnt = {f"method/{name}": value for name, value in detector.method.state().items()}
     return {**{name: torch.from_numpy(value) for name, value in arrays.items()}, **learnt}
 
@@ -89,6 +91,7 @@ def _detector(facts: dict[str, Any], tensors: dict[str, Tensor]) -> Detector:
     method.restore(part(tensors, "method/"))
     numbers = {name: value.numpy() for name, value in tensors.items() if "/" not in name}
     threshold = Threshold(**facts["threshold"])
+    scores = CleanScores(numbers["held_out scores"], numbers.get("fitted scores"))
     start = facts["clock"]["start"]
     start = np.datetime64(start, "ns") if facts["clock"]["dated"] else start
     return Detector(
@@ -97,7 +100,7 @@ def _detector(facts: dict[str, Any], tensors: dict[str, Tensor]) -> Detector:
         method,
         Units(numbers["middle"], numbers["size"]),
         Clock(start, facts["clock"]["step"], facts["clock"]["rows"]),
-        Calibration(numbers["usual"], facts["limit"], facts["odd"], numbers["scores"], threshold),
+        Calibration(numbers["usual"], facts["limit"], facts["odd"], scores, threshold),
         Chosen(**{**facts["chosen"], "why": tuple(facts["chosen"]["why"])}),
         tuple(Trial(**trial) for trial in facts["self_test"]),
         Stretch(numbers["recent"], numbers["recent at"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -12,38 +12,40 @@ import numpy as np
 from locant.detection.candidates import Candidate
 from locant.detection.detection import Trial
 from locant.detection.faults import KINDS, inject
+from locant.detection.held_out import CONTEXT, HELD_OUT, Block
 from locant.detection.method import Flags, Floats, Stretch
+from locant.detection.progress import Tell
 from locant.detection.scoring import Judged, judge, usual
 from locant.metrics.average_precision import average_precision
 from locant.metrics.smoothing import smooth
 from locant.tasks._units import Units
 
-LEARNT = 0.7  # the share that candidates learn from; faults are put into the rest
 MOST = 8_000  # rows of clean data that the self-test takes, the last ones
 SUSPECT = 0.01  # the share of points that looked wrong before any fault was put in: they judge nobody
 WIDTH = 2  # smoothing of the deviations here; the detector's own would melt neighbouring faults together
 
 
 class Outcome(NamedTuple):
-    """The trials, the best first, and how the best one judged the held-out part as it is."""
+    """The trials, the best first, and the held-out part as it is, with the best method."""
 
     trials: tuple[Trial, ...]
     best: Candidate
-    held_out: Judged
+    held_out: Block
 
 
 def self_test(
-    candidates: Sequence[Candidate], clean: Floats, at: Floats, seed: int, tell: Callable[[str, float], None]
+    candidates: Sequence[Candidate], units: Units, clean: Floats, at: Floats, seed: int, tell: Tell
 ) -> Outcome:
-    """Try every candidate on the clean values (T,F) at their places (T,)."""
+    """Try every candidate on the clean values (T,F) at their places (T,): it learns from the first rows, and faults are
+    put into the rest."""
     clean, at = clean[-MOST:], at[-MOST:]
-    units, split = Units.of(clean), int(LEARNT * len(clean))
+    split = int((1 - HELD_OUT) * len(clean))
     fitted, bases, seconds = [], [], []
     for candidate in candidates:
         began = time.perf_counter()
         method = candidate.make(partial(tell, f"self-test: {candidate.name}"))
         method.fit(Stretch(units.seen(clean), at).part(0, split))
-        start = max(0, split - max(method.least, 64))  # what stands before is context
+        start = max(0, split - max(method.least, CONTEXT))  # what stands before is context
         whole = judge(method, units, clean[start:], at[start:])
         fitted.append((method, start))
         bases.append(Judged(*(part[split - start :] for part in whole)))
@@ -66,7 +68,9 @@ def self_test(
         for one, by_kind, took in zip(candidates, found, seconds, strict=True)
     ]
     order = sorted(range(len(trials)), key=lambda number: -trials[number].mean)
-    return Outcome(tuple(trials[number] for number in order), candidates[order[0]], bases[order[0]])
+    method, start = fitted[order[0]]
+    held_out = Block(method, clean[start:], at[start:], split - start, len(clean) - start)
+    return Outcome(tuple(trials[number] for number in order), candidates[order[0]], held_out)
 
 
 def _sure(aways: list[Floats]) -> Flags:

@@ -70,7 +70,7 @@ def summary(found: Detection) -> dict[str, Any]:
         "columns": list(found.series.names),
         "repairs": list(found.series.repairs),
         "chosen": chosen,
-        "threshold": asdict(found.threshold),
+        "threshold": asdict(found.threshold) | {"sentence": found.threshold.sentence},
         "self_test": [asdict(trial) | {"name": trial.name} for trial in found.self_test],
         "events": events_table(found.events),
     }

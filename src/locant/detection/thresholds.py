@@ -1,13 +1,15 @@
 """Where scores begin to count: from clean data, from a rate of false alarms, or as given; and what it is worth.
 
-A nominal rate is a promise about data that were looked at. What is told is measured: the threshold is set on every
-second block of the clean scores and false alarms are counted on the others, both ways round.
+The rate of false alarms that is told is measured. It is the share of held-out rows above the threshold, and every
+held-out row counts. Where the threshold itself is set from held-out rows, each fifth of them is counted against the
+threshold that the other four fifths give.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +18,21 @@ from locant.detection.method import Floats
 from locant.errors import positive
 
 MOST = 0.1  # of the points are above the edge, however heavy the tail
-BLOCKS = 20
+PIECES = 5  # of the held-out rows, each counted against a threshold from the others
+APART = math.sqrt(4 * math.pi)  # smoothed scores this many widths apart are as good as independent: ∫ exp(−t²/4) dt
+FEWEST = 10  # independent scores, below which no rate is told
+
+
+class CleanScores(NamedTuple):
+    """Smoothed scores of the rows that were learnt from.
+
+    held_out  of rows that the method judging them had not learnt from, block after block
+    fitted    of all rows, judged by the method that learnt from them, which may hold anomalies;
+              None where the user says that all rows are clean
+    """
+
+    held_out: Floats
+    fitted: Floats | None
 
 
 def read_threshold(asked: str | float) -> tuple[str, float]:
@@ -41,18 +57,34 @@ def read_threshold(asked: str | float) -> tuple[str, float]:
     return "rate", number / 100
 
 
-def set_threshold(asked: str | float, scores: Floats, width: int) -> Threshold:
-    """The threshold for scores like these, (T,), smoothed over a width, most of which are clean."""
+def set_threshold(asked: str | float, clean: CleanScores, width: int) -> Threshold:
+    """Set the threshold from clean scores smoothed over a width, and measure its rate of false alarms.
+
+    Rows that may hold anomalies lose their highest scores before a rate is set on them, never before it is measured.
+    """
     kind, number = read_threshold(asked)
+    scores = clean.held_out if clean.fitted is None else clean.fitted
     far = largest(len(scores) / max(width, 1))
-    clean = scores[scores <= edge(scores, far)]
-    rules: dict[str, tuple[Callable[[Floats], float], str]] = {
-        "clean": (lambda some: edge(some, far), "the edge of the clean scores"),
-        "rate": (lambda some: float(np.quantile(some, 1 - number)), f"{number:.3g} of clean points, nominally"),
-        "value": (lambda _: number, "given"),
-    }
-    rule, origin = rules[kind]
-    return Threshold(rule(scores if kind == "clean" else clean), origin, _measured(rule, clean))
+
+    def value(some: Floats) -> float:
+        if kind == "value":
+            return number
+        if kind == "clean":
+            return edge(some, far)
+        believed = some if clean.fitted is None else some[some <= edge(some, far)]
+        return float(np.quantile(believed, 1 - number))
+
+    origins = {"clean": "the edge of the clean scores", "rate": "from the rate that was asked for", "value": "given"}
+    independent = int(len(clean.held_out) / max(APART * width, 1))
+    return Threshold(
+        value(scores),
+        origins[kind],
+        _measured(value, clean) if independent >= FEWEST else None,
+        asked=number if kind == "rate" else None,
+        rows=len(clean.held_out),
+        independent=independent,
+        known_clean=clean.fitted is None,
+    )
 
 
 def largest(count: float) -> float:
@@ -74,9 +106,10 @@ def edge(scores: Floats, far: float) -> float:
     return float(max(middle + far * (upper - middle) / 0.6745, top))
 
 
-def _measured(rule: Callable[[Floats], float], clean: Floats) -> float | None:
-    """The share of clean scores above a threshold that was set on others, which are in other blocks."""
-    if len(clean) < 2 * BLOCKS:
-        return None
-    even = np.arange(len(clean)) * BLOCKS // len(clean) % 2 == 0
-    return float(np.mean([(clean[judged] > rule(clean[~judged])).mean() for judged in (even, ~even)]))
+def _measured(value: Callable[[Floats], float], clean: CleanScores) -> float:
+    """The share of all held-out scores above a threshold that was set without them."""
+    if clean.fitted is not None:
+        return float((clean.held_out > value(clean.fitted)).mean())
+    piece = np.arange(len(clean.held_out)) * PIECES // len(clean.held_out)
+    above = [clean.held_out[piece == one] > value(clean.held_out[piece != one]) for one in range(PIECES)]
+    return float(np.concatenate(above).mean())

@@ -53,7 +53,7 @@ def _told(found: Detection) -> dict[str, Any]:
         "expected": found.expected.T,
         "scores": found.scores,
         "threshold": found.threshold.value,
-        "origin": found.threshold.origin,
+        "threshold_sentence": found.threshold.sentence,
         "why": found.chosen.why,
         "events": [
             {

@@ -22,7 +22,8 @@ from locant.metrics.affiliation import affiliation
 from locant.metrics.auc_roc import auc_roc
 from locant.metrics.average_precision import average_precision
 from locant.metrics.smoothing import random_scores, smooth, usual_width
-from locant.metrics.vus_pr import vus
+from locant.metrics.vus_pr import vus_pr
+from locant.metrics.vus_window import vus_window
 from locant.seeds import stable_seed
 from locant.tasks import NAB, UNLABELLED
 from locant.tasks._masks import GROUPS, spans, turns
@@ -140,14 +141,14 @@ class RealAnomalies:
         series = self._series(seed)
         rough = self._deviations(predict, series, seed)
         columns = {"step": list(range(len(rough))), "score": rough.tolist(), "kind": series.labels.astype(int).tolist()}
-        return Tested(judged(series.labels, rough), columns)
+        return Tested(judged(series, rough), columns)
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
         series = self._series(seed)
         if name == "random":
-            return judged(series.labels, random_scores(len(series.values), 0, stable_seed("random scores", seed)))
+            return judged(series, random_scores(len(series.values), 0, stable_seed("random scores", seed)))
         lead = series.values if name in LEARN else series.values[:0]
-        return judged(series.labels, load(name).score(lead, series.values))
+        return judged(series, load(name).score(lead, series.values))
 
     def example(self, seed: int) -> Batch:
         """A window around the beginning of the first anomaly."""
@@ -197,14 +198,15 @@ class RealAnomalies:
         return np.abs(series.values - expected)[:, 0]
 
 
-def judged(labels: np.ndarray, rough: np.ndarray) -> Scores:
-    """How well scores (T,) agree with labels, smoothed by the usual width for their length."""
+def judged(series: Labelled, rough: np.ndarray) -> Scores:
+    """How well scores (T,) agree with the labels of a series, smoothed by the usual width for their length."""
+    labels, window = series.labels, vus_window(series.values)
     scores = smooth(rough[:, None], usual_width(len(rough)))[:, 0]
     flagged = scores > np.quantile(scores, 1 - FLAGGED)
     return {
-        "VUS-PR": vus(labels, scores),
+        "VUS-PR": vus_pr(labels, scores, window=window),
         "average precision": average_precision(labels, scores),
         "AUC-ROC": auc_roc(labels, scores),
         "affiliation F1, top 5 %": affiliation(labels, flagged).f1,
-        "VUS-PR, not smoothed": vus(labels, rough),
+        "VUS-PR, not smoothed": vus_pr(labels, rough, window=window),
     }

@@ -38,11 +38,11 @@ export function build(root, start) {
     fill(place,
       found.names.length > 1 ? el("div", { class: "controls" }, choice("column", found.names.map((one, at) => [String(at), one]), String(column), (at) => { column = Number(at); draw(); }).element) : null,
       figure.element,
-      count ? table(heads, rows, `Events; score in units of the usual deviation, threshold ${found.threshold.toPrecision(3)} (${found.origin})`) : null,
+      count ? table(heads, rows, "Events; score in units of the usual deviation") : null,
       el("div", { class: "keep" }, el("button", { type: "button", class: "small", title: "Download the events as CSV", onclick: () => saveCsv("events", heads, rows) }, "CSV")),
       el("h2", {}, "What was understood"),
       table(["what", "value"], found.understood, "the file"),
-      ...[...found.repairs, ...found.why].map((sentence) => el("p", { class: "fine" }, sentence)),
+      ...[...found.repairs, found.threshold_sentence, ...found.why].map((sentence) => el("p", { class: "fine" }, sentence)),
       el("p", { class: "fine" }, "Judged by the quick method alone; `locant detect FILE` in the terminal chooses the best of several by a self-test."));
     draw();
   }
