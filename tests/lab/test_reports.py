@@ -36,7 +36,7 @@ def published_like(name, seed):
 
 
 def test_claims_are_judged_by_intervals(tmp_path):
-    store, which = finished(tmp_path, "anomaly-faithful", published_like)
+    store, which = finished(tmp_path, "anomaly-faithful", published_like, seeds=6)
     said = {answer.claim: answer for answer in answers(read_record(store, which))}
     by_words = {claim[:30]: answer.answer for claim, answer in said.items()}
     assert by_words["Sinusoidal has a higher F1 tha"] == "holds"
@@ -207,8 +207,39 @@ def test_one_seed_gives_json_that_every_reader_takes(tmp_path):
     assert plain["table"][0]["accuracy"] > 0.5
 
 
-def test_claims_say_by_how_many_seeds_they_are_judged(tmp_path):
-    store, which = finished(tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=3)
-    assert "over 3 seeds: it must lie wholly on one side of what was claimed, and fewer than 6" in markdown(
-        read_record(store, which)
-    )
+@pytest.mark.parametrize("name", ["anomaly-faithful", "slots-faithful"])
+def test_nothing_holds_where_no_claim_is_possible(tmp_path, name):
+    """Three seeds point a way, one seed points nowhere; neither lets a claim hold or fall."""
+
+    def like(row, seed):
+        return {
+            **published_like(row, seed),
+            "accuracy": {"none": 0.6, "relative": 0.9}.get(row, 1.0) + 1e-5 * (seed % 7),
+        }
+
+    for seeds, expected in (
+        (3, {"points that way (3 seeds: no claim)", "points the other way (3 seeds: no claim)"}),
+        (1, set()),
+    ):
+        store, which = finished(tmp_path / str(seeds), name, like, seeds=seeds)
+        record = read_record(store, which)
+        assert {answer.answer for answer in answers(record)} - {"stays open"} == expected
+        text = markdown(record)
+        assert "No claim is possible" in text
+        assert not re.search(r"\| (holds|does not hold|cannot be told) \|", text)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        (
+            3,
+            "Which way a 95 % t interval over 3 seeds points, where it lies wholly on one side of what was claimed. That is",
+        ),
+        (3, "with fewer than 6 seeds no claim is possible."),
+        (6, "Judged by a 95 % t interval over 6 seeds: it must lie wholly on one side of what was claimed."),
+    ],
+)
+def test_claims_say_by_how_many_seeds_they_are_judged(tmp_path, seeds, said):
+    store, which = finished(tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=seeds)
+    assert said in markdown(read_record(store, which))

@@ -1,4 +1,4 @@
-"""Published claims and what was measured: holds, does not hold, or cannot be told."""
+"""Published claims and what was measured: holds, does not hold, or cannot be told; with few seeds, where it points."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from locant.report.details import with_half
 from locant.results.record import StudyRecord
 from locant.results.study import Claim
 from locant.statistics.paired import interval
+from locant.statistics.verdict import FEWEST
 
 
 class Answer(NamedTuple):
@@ -33,23 +34,27 @@ def answers(record: StudyRecord) -> list[Answer]:
             if claim.against:
                 values = values - rows[claim.against].scores(claim.metric)
             measured = f"{claim.metric} of {claim.row}{f' minus {claim.against}' if claim.against else ''}: {with_half(values)}"
-            out.append(Answer(claim.claim, claim.published, measured, judged(values, *claim.bound())))
+            out.append(Answer(claim.claim, claim.published, measured, judged(values, *claim.bound(), record.unit)))
         else:
             out.append(Answer(claim.claim, claim.published, "not run", "cannot be told"))
     return out
 
 
-def judged(values: np.ndarray, bound: float, side: int) -> str:
-    """Whether values lie on a side of a bound, by their interval.
+def judged(values: np.ndarray, bound: float, side: int, unit: str = "seeds") -> str:
+    """Whether values lie on a side of a bound, by their interval; with too few for a claim, where the interval points.
 
-    >>> judged(np.array([0.9, 0.91, 0.92]), 0.5, 1), judged(np.array([0.2, 0.21, 0.22]), 0.5, 1)
-    ('holds', 'does not hold')
+    >>> many = np.linspace(0.0, 0.01, 6)
+    >>> judged(0.9 + many, 0.5, 1), judged(0.2 + many, 0.5, 1), judged(0.495 + many, 0.5, 1)
+    ('holds', 'does not hold', 'cannot be told')
+    >>> judged(0.9 + many[:3], 0.5, 1), judged(0.2 + many[:3], 0.5, 1)
+    ('points that way (3 seeds: no claim)', 'points the other way (3 seeds: no claim)')
     >>> judged(np.array([0.2, 0.9]), 0.5, 1), judged(np.array([0.9]), 0.5, 1)
-    ('cannot be told', 'cannot be told')
+    ('stays open', 'stays open')
     """
     low, high = interval(values)
+    few = f" ({len(values)} {unit}: no claim)" if len(values) < FEWEST else ""
     if (low > bound and side > 0) or (high < bound and side < 0):
-        return "holds"
+        return f"points that way{few}" if few else "holds"
     if (high <= bound and side > 0) or (low >= bound and side < 0):
-        return "does not hold"
-    return "cannot be told"
+        return f"points the other way{few}" if few else "does not hold"
+    return "stays open" if few else "cannot be told"

@@ -199,9 +199,11 @@ def _judged(record: StudyRecord) -> list[str]:
     if not record.study.get("claims"):
         return []
     seeds = max((len(row.seeds) for row in record.rows), default=0)
-    few = f", and fewer than {FEWEST} {record.unit} are a hint at most" if seeds < FEWEST else ""
-    over = f"{seeds} {record.unit}"
-    return [f"Judged by a 95 % t interval over {over}: it must lie wholly on one side of what was claimed{few}."]
+    over, wholly = f"a 95 % t interval over {seeds} {record.unit}", "wholly on one side of what was claimed"
+    if seeds < FEWEST:
+        hint = f"That is a hint: with fewer than {FEWEST} {record.unit} no claim is possible."
+        return [f"Which way {over} points, where it lies {wholly}. {hint}"]
+    return [f"Judged by {over}: it must lie {wholly}."]
 
 
 def _claims(record: StudyRecord) -> Table | None:

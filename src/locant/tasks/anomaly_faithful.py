@@ -2,11 +2,13 @@
 
 The protocol is followed to the letter, its flaws included: nothing is hidden, so a model may copy; one training series;
 the best weights are chosen on the test windows; the threshold comes from the test scores; and every point counts once
-for each of the up to 100 windows that it lies in.
+for each of the up to 100 windows that it lies in. The series are the published ones, number for number: numpy's legacy
+generator draws them, feature after feature.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,15 +22,16 @@ from locant.baselines import load, names
 from locant.metrics.auc_roc import auc_roc
 from locant.metrics.confusion import confusion
 from locant.seeds import stable_seed
-from locant.tasks._series import CONTEXTUAL, FEATURES, KINDS, inject, seasonal, windows
+from locant.tasks._series import COLLECTIVE, CONTEXTUAL, FEATURES, KINDS, PERIODS, POINT, windows
 from locant.tasks.base import Batch, Predict, Scores, Tested
 
 TRAIN, TEST, FAULTS = 10_000, 2_000, 100
 TRAIN_SEED, TEST_SEED, FAULT_SEED = 42, 43, 44
 STRIDE = 50
-LEAD = 504  # a clean stretch before the test series, for the plain methods that need one
+BATCH = 32  # windows at once in validation, each batch with the same weight
+LEAD = 504  # a clean stretch before the test series, for the plain methods that need one: not published
 FLAGGED = 0.95  # scores above this share of all scores are called faults
-SHUFFLED = 10, 32  # batches, windows in each
+SHUFFLED = 10  # batches
 
 
 class Published(NamedTuple):
@@ -87,9 +90,9 @@ class AnomalyFaithful:
         return mse_loss(output, target)
 
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
-        """The loss on the test windows, as published."""
-        rows = _copied(windows(_data(self.length).test, self.length, 1)[0])
-        return {"loss": mse_loss(predict(rows.inputs, None), rows.target).item()}
+        """The loss on the test windows as published: the mean of batches, of which the last is smaller."""
+        errors = self._errors(predict, _data(self.length).test)
+        return {"loss": float(np.mean([errors[at : at + BATCH].mean() for at in range(0, len(errors), BATCH)]))}
 
     def test(self, predict: Predict, count: int, seed: int) -> Tested:
         data = _data(self.length)
@@ -120,11 +123,10 @@ class AnomalyFaithful:
 
     def _shuffled(self, predict: Predict, seed: int) -> float:
         """The largest change of an answer when a window is shuffled and the answer put back, averaged over batches."""
-        batches, count = SHUFFLED
-        rows = _copied(windows(_data(self.length).test, self.length, 1)[0][: batches * count]).inputs
+        rows = _copied(windows(_data(self.length).test, self.length, 1)[0][: SHUFFLED * BATCH]).inputs
         draw = np.random.default_rng(stable_seed("shuffle", seed))
         largest = []
-        for part in rows.split(count):
+        for part in rows.split(BATCH):
             order = torch.from_numpy(draw.permutation(self.length))
             back = predict(part[:, order], None)[:, order.argsort()]
             largest.append((back - predict(part, None)).abs().max().item())
@@ -152,12 +154,47 @@ def _diagonals(count: int, length: int) -> range:
 
 @lru_cache(maxsize=2)
 def _data(length: int) -> Published:
-    (train,), _ = seasonal(TRAIN, np.random.default_rng(TRAIN_SEED))
-    (series,), _ = seasonal(LEAD + TEST, np.random.default_rng(TEST_SEED))
-    clean = series[LEAD:]
-    test, kinds = inject(clean, np.random.default_rng(FAULT_SEED), FAULTS)
+    train, test = _seasonal(TRAIN, TRAIN_SEED)[LEAD:], _seasonal(TEST, TEST_SEED)
+    lead, clean = test[:LEAD], test[LEAD:]
+    faulty, kinds = _inject(clean, FAULT_SEED)
     shown, _ = windows(train, length, STRIDE)
-    return Published(shown.astype(np.float32), clean, test, series[:LEAD], kinds)
+    return Published(shown.astype(np.float32), clean, faulty, lead, kinds)
+
+
+def _seasonal(length: int, seed: int) -> np.ndarray:
+    """A published series, with LEAD points before its beginning (LEAD + length, F)."""
+    published, before = np.random.RandomState(seed), np.random.default_rng(stable_seed("lead", seed))
+    t = np.arange(-LEAD, length)
+    features = []
+    for _ in range(FEATURES):
+        values = np.zeros(len(t))
+        for period in PERIODS:
+            amplitude, phase = published.uniform(0.5, 2), published.uniform(0, 2 * math.pi)
+            values += amplitude * np.sin(2 * math.pi * t / period + phase)
+        values += published.uniform(-0.001, 0.001) * t
+        values += np.concatenate([before.normal(0, 0.1, LEAD), published.normal(0, 0.1, length)])
+        features.append(values)
+    return np.stack(features, 1)
+
+
+def _inject(values: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The series with the published faults, and kinds (T). No two faults of a kind begin at the same step."""
+    draw = np.random.RandomState(seed)
+    length, size = len(values), values.std(0)
+    out, kinds = values.copy(), np.zeros(length, int)
+    for at in draw.choice(length, FAULTS // 5, replace=False):
+        f, sign = draw.randint(FEATURES), draw.choice([-1, 1])
+        out[at, f] += sign * draw.uniform(3, 5) * size[f]
+        kinds[at] = POINT
+    for at in draw.choice(length - 50, 3 * FAULTS // 5, replace=False):
+        later, f = draw.randint(20, 50), draw.randint(FEATURES)
+        out[at, f] = values[at + later, f]
+        kinds[at] = CONTEXTUAL
+    for at in draw.choice(length - 10, FAULTS // 25, replace=False):
+        span, f = draw.randint(5, 10), draw.randint(FEATURES)
+        out[at : at + span, f] += draw.uniform(2, 4) * size[f]
+        kinds[at : at + span] = COLLECTIVE
+    return out, kinds
 
 
 def _copied(values: np.ndarray) -> Batch:
