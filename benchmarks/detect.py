@@ -1,4 +1,4 @@
-"""locant detect by default, sub-PCA at the same smoothing, and random scores, on the labelled series of NAB's layout.
+"""locant detect by default, sub-pca at the same smoothing, and random scores, on the labelled series of NAB's layout.
 
 python benchmarks/detect.py --nab FOLDER [--half reported] [--results FILE]      (or LOCANT_NAB)
 
@@ -25,7 +25,7 @@ from locant.metrics.vus_pr import vus
 from locant.series import Series, read_series
 from locant.statistics.paired import compare
 
-OWN, PLAIN = "locant detect", "sub-PCA"
+OWN, PLAIN = "locant detect", "sub-pca"
 
 
 def halves(names: list[str]) -> dict[str, list[str]]:
@@ -47,7 +47,7 @@ def scored(series: Series) -> dict[str, object]:
     scores = {
         OWN: found.scores,
         PLAIN: smooth(rough, width)[:, 0],
-        "sub-PCA, not smoothed": rough[:, 0],
+        "sub-pca, not smoothed": rough[:, 0],
         "random": random_scores(len(values), width),
         "random, not smoothed": random_scores(len(values), 0),
     }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from locant.errors import did_you_mean
+from locant.results.naming import for_people
 from locant.results.store import Store
 from locant.tasks import UNSEEN
 
@@ -115,4 +116,4 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     choices = entry["choices"]
     facts = {"tested_on": UNSEEN, **choices["facts"]}
     told = (entry["id"], entry["study"], facts, entry["command"], list(rows.values()), entry["finished"])
-    return StudyRecord(*told, edges=choices.get("edges", []))
+    return for_people(StudyRecord(*told, edges=choices.get("edges", [])))
