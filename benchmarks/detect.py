@@ -1,4 +1,4 @@
-"""locant detect by default, sub-PCA at the same smoothing, and random scores, on the labelled series of NAB's layout.
+"""locant detect by default, sub-pca at the same smoothing, and random scores, on the labelled series of NAB's layout.
 
 python benchmarks/detect.py --nab FOLDER [--half reported] [--results FILE]      (or LOCANT_NAB)
 
@@ -26,7 +26,7 @@ from locant.metrics.vus_window import vus_window
 from locant.series import Series, read_series
 from locant.statistics.paired import compare
 
-OWN, PLAIN = "locant detect", "sub-PCA"
+OWN, PLAIN = "locant detect", "sub-pca"
 
 
 def halves(names: list[str]) -> dict[str, list[str]]:
@@ -48,7 +48,7 @@ def scored(series: Series) -> dict[str, object]:
     scores = {
         OWN: found.scores,
         PLAIN: smooth(rough, width)[:, 0],
-        "sub-PCA, not smoothed": rough[:, 0],
+        "sub-pca, not smoothed": rough[:, 0],
         "random": random_scores(len(values), width),
         "random, not smoothed": random_scores(len(values), 0),
     }

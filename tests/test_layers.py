@@ -148,12 +148,12 @@ def test_tasks_and_metrics_know_no_encoding(file):
 
 
 def test_importing_locant_and_reading_its_names_imports_no_torch():
-    code = "import sys, locant; dir(locant); locant.names(); locant.Shape(8); locant.__version__"
+    code = "import sys, locant; dir(locant); locant.names(); locant.Shape(8); locant.__version__; dir(locant.encodings)"
     subprocess.run([sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True, timeout=60)
 
 
 def test_every_public_name_is_there_when_it_is_asked_for():
     assert [name for name in locant.__all__ if getattr(locant, name) is None] == []
-    assert sorted(locant.__all__) == dir(locant)
+    assert set(locant.__all__) <= set(dir(locant))
     with pytest.raises(AttributeError, match="has no name 'zebra'"):
         _ = locant.zebra

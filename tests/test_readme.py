@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
-import torch
 
+import locant
 from locant.catalog import describe, names
 from locant.cli.listing import markdown
 from locant.report.pictures import pictures
@@ -28,14 +31,43 @@ def script(name):
     return module
 
 
-def test_every_block_of_python_runs(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    shared = {"mask": torch.tensor([[False, True, True]]), "times": [1.0, 2.0, 4.0]}
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
-    assert len(blocks) >= 5
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), shared)  # our own file
-    assert shared["out"].shape == (2, 100, 64)
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+
+
+@pytest.mark.parametrize("number", range(max(6, len(BLOCKS))))
+def test_every_block_of_python_runs_alone(number):
+    done = subprocess.run([sys.executable, "-c", BLOCKS[number]], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{BLOCKS[number]}\n{done.stderr}"
+
+
+def test_every_dotted_name_leads_somewhere_after_importing_locant_alone():
+    named = {name for page in PAGES for name in re.findall(r"\blocant(?:\.[A-Za-z_]\w*)+", page.read_text("utf-8"))}
+    assert {"locant.testing.assert_certified", "locant.encodings.Rotary.from_hf_config"} <= named
+    code = "import locant\n" + "\n".join(sorted(named))
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_every_class_of_an_encoding_is_imported_by_its_name():
+    for name in names():
+        cls = getattr(locant.encodings, describe(name).class_name)
+        assert issubclass(cls, locant.encodings.Encoding)
+        assert cls is type(locant.make(name, dim=8))
+    assert {"Rotary", "T5", "Encoding", "rotary", "base"} <= set(dir(locant.encodings))
+    with pytest.raises(AttributeError, match=r"has no name 'Rotery'. Did you mean 'Rotary'"):
+        _ = locant.encodings.Rotery
+
+
+def test_the_commands_that_install_name_an_extra_and_are_written_in_one_place():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    sources = {path: path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")}
+    assert [path.name for path, text in sources.items() if "pip install" in text] == ["errors.py"]
+    asked = {name for text in sources.values() for name in re.findall(r"how_to_install\([\"'](\w+)", text)}
+    assert {"lab", "explore", "ray"} == asked <= set(extras)
+    for line in [line for page in PAGES for line in page.read_text("utf-8").splitlines() if "pip install" in line]:
+        assert set(re.findall(r"\[(\w+)\]", line)) <= set(extras), line
+        assert "release" in line or "locant[" not in line, line  # there is none yet
+        assert "clone" in line or "-c constraints.txt" not in line, line
 
 
 def test_the_table_is_the_one_the_command_prints():

@@ -5,12 +5,14 @@
 >>> rope.shape
 Shape(dim=64, heads=4, length=512)
 
-The names below are loaded when they are first used, so that the commands that need no torch import none.
+The names below are loaded when they are first used, so that the commands that need no torch import none. So are the
+modules: `locant.testing`, `locant.encodings.Rotary` and the rest need no import of their own.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -30,8 +32,16 @@ _HOME = {
     "plan": "locant.planning",
 }
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and type checkers; modules that are not listed here are found all the same
+    from locant import baselines as baselines
+    from locant import detection as detection
+    from locant import encodings as encodings
+    from locant import metrics as metrics
     from locant import positions as positions
+    from locant import properties as properties
+    from locant import samplers as samplers
+    from locant import series as series
+    from locant import testing as testing
     from locant.adapters import adapt
     from locant.attention import attend
     from locant.cache import Cache
@@ -62,12 +72,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "positions":
-        return import_module("locant.positions")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"locant has no name {name!r}. It has: {', '.join(__all__)}")
+    if name in _modules():
+        return import_module(f"locant.{name}")
+    raise AttributeError(
+        f"locant has no name {name!r}. It has: {', '.join(__all__)}\n  Its modules: {', '.join(_modules())}"
+    )
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_modules()})
+
+
+def _modules() -> list[str]:
+    return [module.name for module in iter_modules(__path__) if not module.name.startswith("_")]

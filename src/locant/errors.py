@@ -23,6 +23,18 @@ def did_you_mean(asked: str, known: Iterable[str]) -> str:
     return f" Did you mean {words[near[0]]!r}?" if near else ""
 
 
+def how_to_install(extra: str) -> str:
+    """The command that brings an extra: in a clone, and where locant was installed from a release.
+
+    >>> print("the explorer needs plotly." + how_to_install("explore"))
+    the explorer needs plotly.
+      In a clone:      pip install -c constraints.txt -e '.[explore]'
+      From a release:  pip install 'locant[explore]'
+    """
+    clone, release = f"pip install -c constraints.txt -e '.[{extra}]'", f"pip install 'locant[{extra}]'"
+    return f"\n  In a clone:      {clone}\n  From a release:  {release}"
+
+
 def one_of(owner: str, option: str, value: Any, allowed: Iterable[str]) -> str:
     """The value, when it is one of the allowed words."""
     allowed = list(allowed)

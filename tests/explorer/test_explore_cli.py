@@ -12,6 +12,7 @@ from common_browser import LOCANT, explorer
 from common_explorer import PACKED
 
 from locant.cli.explore import listening
+from locant.errors import how_to_install
 
 
 def refused(*arguments, **settings):
@@ -41,7 +42,7 @@ def test_a_missing_extra_is_told_with_the_command_that_brings_it(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2
-    assert "the explorer needs fastapi, plotly.\n  pip install 'locant[explore]'" in done.stderr
+    assert f"the explorer needs fastapi, plotly.{how_to_install('explore')}\n" in done.stderr
 
 
 def test_a_wrong_encoding_is_told_before_anything_starts():

@@ -27,6 +27,15 @@ def names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
 
 
+def shown(name: str) -> str:
+    """A plain method's name as people read and type it: in tables, verdicts, `locant detect` and the documentation.
+
+    >>> shown("sub_pca")
+    'sub-pca'
+    """
+    return name.replace("_", "-")
+
+
 def load(name: str) -> Baseline:
     """The file behind a name; its options are keywords of `score`.
 

@@ -20,4 +20,6 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if missing.name not in ("typer", "rich"):
             raise
-        sys.exit(f"The commands need {missing.name}, which is not installed.\n  pip install 'locant[lab]'")
+        from locant.errors import how_to_install
+
+        sys.exit(f"The commands need {missing.name}, which is not installed.{how_to_install('lab')}")

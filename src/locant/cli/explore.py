@@ -15,6 +15,7 @@ import typer
 
 from locant.catalog import describe
 from locant.cli.report import STORE, StoreOption
+from locant.errors import how_to_install
 
 PORT = 8765
 NEEDED = ("fastapi", "uvicorn", "plotly")
@@ -44,7 +45,7 @@ def explore(
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise ValueError(f"the explorer needs {', '.join(missing)}.\n  pip install 'locant[explore]'")
+        raise ValueError(f"the explorer needs {', '.join(missing)}.{how_to_install('explore')}")
     own = list(dict.fromkeys(encodings or []))
     for name in own:
         describe(name)  # a wrong name is told before anything starts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from locant.baselines import load
+from locant.baselines import load, shown
 from locant.detection.candidates import METHODS, candidates
 from locant.detection.detection import Detection
 from locant.detection.method import Floats, Stretch
@@ -20,7 +20,7 @@ def baseline_scores(found: Detection) -> dict[str, Floats]:
     units, width = detector.units, found.chosen.smooth
     at = replace(detector.clock, rows=0).at(found.series.times, len(values))
     scaled = units.scaled(values)
-    out = {name.replace("_", "-"): load(name).score(scaled[:0], scaled) for name in LOCAL}
+    out = {shown(name): load(name).score(scaled[:0], scaled) for name in LOCAL}
     for method in METHODS[1:]:
         (one,) = candidates(
             method, (), length=len(values), columns=values.shape[1], season=found.chosen.season, known=None, real={},

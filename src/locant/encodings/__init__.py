@@ -1,1 +1,53 @@
-"""One file, one formula, one name. A file that defines a subclass of `Encoding` is found by itself."""
+"""One file, one formula, one name. A file that defines a subclass of `Encoding` is found by itself.
+
+>>> from locant.encodings import Rotary
+>>> Rotary(Shape(64, heads=4), pairing="interleaved").pairing
+'interleaved'
+
+Every class is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from locant import catalog
+from locant.errors import did_you_mean
+
+if TYPE_CHECKING:  # for editors and type checkers; what is not listed here is found all the same
+    from locant.encodings.alibi import Alibi as Alibi
+    from locant.encodings.base import Encoding as Encoding
+    from locant.encodings.continuous import Continuous as Continuous
+    from locant.encodings.fourier import Fourier as Fourier
+    from locant.encodings.hybrid import Hybrid as Hybrid
+    from locant.encodings.learned import Learned as Learned
+    from locant.encodings.none import Nothing as Nothing
+    from locant.encodings.pope import Pope as Pope
+    from locant.encodings.relative import Relative as Relative
+    from locant.encodings.rotary import Rotary as Rotary
+    from locant.encodings.shaw import Shaw as Shaw
+    from locant.encodings.sinusoidal import Sinusoidal as Sinusoidal
+    from locant.encodings.t5 import T5 as T5
+
+
+def __getattr__(name: str) -> Any:
+    if name == "base" or name in catalog.names():
+        return import_module(f"locant.encodings.{name}")
+    if name.startswith("_"):
+        raise AttributeError(f"locant.encodings has no name {name!r}.")
+    homes = _homes()
+    if name not in homes:
+        raise AttributeError(
+            f"locant.encodings has no name {name!r}.{did_you_mean(name, homes)}\n  Its classes: {', '.join(homes)}"
+        )
+    return getattr(import_module(f"locant.encodings.{homes[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*_homes(), "base", *catalog.names()])
+
+
+def _homes() -> dict[str, str]:
+    """The file of every class."""
+    return {"Encoding": "base"} | {catalog.describe(name).class_name: name for name in catalog.names()}

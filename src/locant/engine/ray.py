@@ -7,6 +7,7 @@ from typing import Any
 
 from locant.engine.attempt import Done, Files, attempt
 from locant.engine.local import TRIES
+from locant.errors import how_to_install
 from locant.training.config import RunConfig
 
 
@@ -23,7 +24,7 @@ def compute(
         import ray
         from ray.exceptions import RayError
     except ModuleNotFoundError:
-        raise ValueError("--engine ray needs Ray, which is not installed.\n  pip install 'locant[ray]'") from None
+        raise ValueError(f"--engine ray needs Ray, which is not installed.{how_to_install('ray')}") from None
     if not ray.is_initialized():
         try:
             ray.init(address=address, log_to_driver=False, include_dashboard=False, configure_logging=False)

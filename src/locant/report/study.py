@@ -110,7 +110,7 @@ def conclusion(record: StudyRecord) -> str:
     said = verdict(
         ranking,
         record.controls,
-        {name: name for name in plain(record)},
+        plain(record),
         unit=record.unit,
         margin=record.study.get("margin"),
         distrusted=distrusted(record),

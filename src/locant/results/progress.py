@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from locant.baselines import shown
 from locant.results.store import STALE, Store
 from locant.results.study import FIRST_SEARCH_SEED
 
@@ -42,6 +43,7 @@ def unfinished(store: Store) -> list[Unfinished]:
     with closing(_read_only(store)) as base:
         for digest, config, status, metrics, finished in base.execute(RUNS):
             run = json.loads(config)
+            name = shown(run["baseline"]) if run.get("baseline") else run["name"]
             key = _kind(run)
             if digest in kept:
                 done.add(key)
@@ -51,9 +53,9 @@ def unfinished(store: Store) -> list[Unfinished]:
             if run["seed"] >= FIRST_SEARCH_SEED:
                 group.searched += 1
             elif status == "done":
-                group.rows.setdefault(run["name"], []).append(json.loads(metrics))
+                group.rows.setdefault(name, []).append(json.loads(metrics))
             else:
-                group.failed[run["name"]] = group.failed.get(run["name"], 0) + 1
+                group.failed[name] = group.failed.get(name, 0) + 1
     own = [group for key, group in found.items() if key not in done or group.rows or group.failed]
     return sorted(own, key=lambda group: -group.last)
 

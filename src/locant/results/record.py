@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from locant.errors import did_you_mean
+from locant.results.naming import for_people
 from locant.results.store import Store
 from locant.tasks import UNSEEN
 
@@ -147,13 +148,14 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     choices = entry["choices"]
     facts = {"tested_on": UNSEEN, **choices["facts"]}
     told = (entry["id"], entry["study"], facts, entry["command"], list(rows.values()), entry["finished"])
-    return StudyRecord(
+    record = StudyRecord(
         *told,
         search=[_tried(store, line) for line in choices.get("search", [])],
         checks=[_extra(store, line, facts["metric"]) for line in choices.get("checks", [])],
         longer=[_extra(store, line, facts["metric"]) for line in choices.get("longer", [])],
         barred=choices.get("barred", {}),
     )
+    return for_people(record)
 
 
 def _points(chosen: Any) -> list[Point]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ FEWEST, ENOUGH = 6, 10
 def verdict(
     ranking: Ranking,
     controls: Sequence[str] = ("none", "scrambled"),
-    plain: Mapping[str, str] | None = None,
+    plain: Sequence[str] = (),
     *,
     unit: str = "seeds",
     margin: float | None = None,
@@ -24,7 +24,7 @@ def verdict(
     """Sentences that say no more than the runs allow.
 
     controls    rows that only show what is not positional; they are never called best
-    plain       plain methods, each with the name that people read; when one is ahead or level, that is said
+    plain       plain methods; when one is ahead of the first encoding, or level with it, that is said
     unit        what scores are paired over
     margin      a difference too small to matter: rows that surely differ by less are called equal
     distrusted  rows whose search failed: nothing is built on them
@@ -55,7 +55,7 @@ def verdict(
             _next(ranking, behind, first),
             _what_it_takes(ranking, open_, first, unit),
         ]
-    sentences.append(_against_plain(ranking, first, plain or {}))
+    sentences.append(_against_plain(ranking, first, plain))
     sentences.append(_distrusted(distrusted))
     if ranking.seeds < ENOUGH:
         sentences.append(f"With {ranking.seeds} {unit} this is a hint; a claim needs {ENOUGH}.")
@@ -130,7 +130,7 @@ def _what_it_takes(ranking: Ranking, rows: list[Row], first: Row, unit: str) -> 
     return f"{many} {unit} would be needed to tell {first.name} from {rows[0].name}, corrected for all pairs."
 
 
-def _against_plain(ranking: Ranking, first: Row, plain: Mapping[str, str]) -> str:
+def _against_plain(ranking: Ranking, first: Row, plain: Sequence[str]) -> str:
     """The plain methods that are ahead of the first encoding, or level with it, in one sentence."""
     order = [row.name for row in ranking.rows]
     ahead, level = [], []
@@ -139,9 +139,9 @@ def _against_plain(ranking: Ranking, first: Row, plain: Mapping[str, str]) -> st
             continue
         apart, _ = ranking.apart(row.name, first.name)
         if not ranking.told(row.name, first.name):
-            level.append(plain[row.name])
+            level.append(row.name)
         elif order.index(row.name) < order.index(first.name):
-            ahead.append(f"{plain[row.name]} (by {short(abs(apart.mean))} ± {short(apart.half_width)})")
+            ahead.append(f"{row.name} (by {short(abs(apart.mean))} ± {short(apart.half_width)})")
     parts = [f"ahead of every encoding: {_joined(ahead)}"] if ahead else []
     parts += [f"not to be told from {first.name}: {_joined(level)}"] if level else []
     return f"Plain methods {'; '.join(parts)}." if parts else ""
