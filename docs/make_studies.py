@@ -14,7 +14,7 @@ from locant.report.suite import side_by_side, together
 from locant.results.pack import pack, unpack
 from locant.results.reading import designs, parts, read_study, study_names
 from locant.results.record import StudyRecord, read_record
-from locant.results.store import Store
+from locant.results.store import Store, named
 
 HOME = Path(__file__).parent
 PACKED = HOME / "studies" / "studies.json.gz"
@@ -29,7 +29,7 @@ def take_in(store: Store) -> None:
     found = {record.id for record in records(store)}
     for entry in reversed(store.studies()):
         if entry["id"] in found:
-            runs = [store.find(digest, code) for _, _, digest, code in entry["runs"]]
+            runs = [store.find(digest, code) for digest, code in named(entry)]
             both.keep(*(run for run in runs if run is not None))
             both.keep_study(*(entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")))
     pack(both, [record.id for record in records(both)], PACKED)

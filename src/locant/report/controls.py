@@ -10,7 +10,6 @@ from locant.statistics.verdict import FEWEST, short
 
 SURE = 0.999  # the interval that must lie above a ceiling before anything is said to leak
 ODDS = 40  # one control in so many has a 95 % interval above what it truly is
-SMALL = 0.2  # a share of the largest gain below which a control counts as level with none
 
 
 def told(record: StudyRecord) -> list[str]:
@@ -27,27 +26,29 @@ def told(record: StudyRecord) -> list[str]:
 
 
 def _scrambled(record: StudyRecord) -> str:
-    """How far destroyed order lies from none, and what share of the largest gain that could explain."""
+    """The sinusoid with its order destroyed against none, and against the sinusoid itself; of others it says nothing."""
     scores, sign = record.complete, 1 if record.facts["higher_is_better"] else -1
-    apart = compare(scores["scrambled"], scores["none"])
-    said = (
-        "The same vectors with their order destroyed: scrambled minus none is "
-        f"{short(apart.mean)} ± {short(apart.half_width)}"
-    )
+    said = f"The sinusoid with its order destroyed: scrambled minus none is {_gap(scores['scrambled'], scores['none'])}"
+    if "sinusoidal" not in scores:
+        return f"{said}. Of other encodings that says nothing."
+    said += f", sinusoidal minus scrambled {_gap(scores['sinusoidal'], scores['scrambled'])}"
     if len(scores["none"]) < FEWEST:
-        return f"{said}; {len(scores['none'])} {record.unit} are too few to say what share of a gain is positional."
-    others = [name for name in scores if name not in (*record.controls, *record.study.get("baselines", ()))]
-    gain = max((sign * float((scores[name] - scores["none"]).mean()) for name in others), default=0.0)
-    if gain <= 0:
-        return f"{said}, and no encoding gains over none."
-    share = max(abs(apart.low), abs(apart.high)) / gain
-    if share <= SMALL:
-        return (
-            f"{said}: at most {max(share, 0.01):.0%} of the largest gain over none ({short(gain)}) is not positional."
-        )
-    return (
-        f"{said}: not small against the largest gain over none ({short(gain)}); what share of it is positional is open."
-    )
+        return f"{said}; {len(scores['none'])} {record.unit} are too few to say whether its gain is positional."
+    low, high = interval(sign * (scores["sinusoidal"] - scores["scrambled"]))
+    if low > 0:
+        return f"{said}: what order adds to it is surely a gain. Of other encodings that says nothing."
+    if high < 0:
+        return f"{said}: its order makes it worse. Of other encodings that says nothing."
+    return f"{said}: nothing shows that its order helps. Of other encodings that says nothing."
+
+
+def _gap(a: np.ndarray, b: np.ndarray) -> str:
+    """
+    >>> _gap(np.array([0.5, 0.6, 0.7]), np.array([0.6, 0.6, 0.8]))
+    '-.067 ± .14'
+    """
+    apart = compare(a, b)
+    return f"{'+' if apart.mean > 0 else ''}{short(apart.mean)} ± {short(apart.half_width)}"
 
 
 def _against_ceiling(name: str, scores: np.ndarray, ceiling: float) -> str:

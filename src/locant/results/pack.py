@@ -1,7 +1,7 @@
 """Finished studies in one small file that can be sent or kept beside a text: JSON, compressed. No torch.
 
-Every number of every reported run is in it, and for pictures the notes of each row's first seed, in 32 shades; search
-runs are not.
+Every number of every run is in it, the validations of runs that are not reported to four figures; and for pictures the
+notes of each row's first seed, in 32 shades.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from locant.results.store import Kept, Store
+from locant.results.store import Kept, Store, named
+from locant.results.study import FIRST_SEARCH_SEED
 
 FORMAT = "locant studies 1"
 SHADES = bytes(round(round(value * 31 / 255) * 255 / 31) for value in range(256))
@@ -29,17 +30,30 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
     runs: dict[tuple[str, str], Kept] = {}
     for entry in studies:
         drawn = set()  # rows whose notes are in already
-        for name, _, digest, code in entry["runs"]:
+        for digest, code in named(entry):
             run = store.find(digest, code)
-            if run is not None and (digest, code) not in runs:
-                runs[digest, code] = replace(run, notes={} if name in drawn else in_fewer_shades(run.notes))
-                drawn.add(name)
+            if run is None or (digest, code) in runs:
+                continue
+            if run.config["seed"] >= FIRST_SEARCH_SEED:
+                runs[digest, code] = replace(run, notes={}, history=[_rounded(line) for line in run.history])
+                continue
+            name = run.config["name"]
+            runs[digest, code] = replace(run, notes={} if name in drawn else in_fewer_shades(run.notes))
+            drawn.add(name)
     text = json.dumps({"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]})
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.part")
     with half.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
         file.write(text.encode())
     half.replace(path)
+
+
+def _rounded(line: dict[str, float]) -> dict[str, float]:
+    """
+    >>> _rounded({"step": 25, "loss": 0.693147})
+    {'step': 25, 'loss': 0.6931}
+    """
+    return {name: value if name == "step" else float(f"{value:.4g}") for name, value in line.items()}
 
 
 def in_fewer_shades(notes: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from locant.baselines import shown
-from locant.results.store import STALE, Store
+from locant.results.store import STALE, Store, named
 from locant.results.study import FIRST_SEARCH_SEED
 
 RUNS = "SELECT digest, config, status, metrics, finished FROM runs ORDER BY finished"
@@ -37,7 +37,7 @@ def in_flight(store: Store) -> int:
 
 def unfinished(store: Store) -> list[Unfinished]:
     """Newest first; what was searched for a study that is kept is no study of its own."""
-    kept = {digest for entry in store.studies() for _, _, digest, _ in entry["runs"]}
+    kept = {digest for entry in store.studies() for digest, _ in named(entry)}
     found: dict[str, Unfinished] = {}
     done = set()
     with closing(_read_only(store)) as base:
@@ -62,7 +62,8 @@ def unfinished(store: Store) -> list[Unfinished]:
 
 def _kind(run: dict[str, Any]) -> str:
     """What the runs of one study have in common."""
-    training = {name: value for name, value in run["training"].items() if name not in ("rate", "positional_rate")}
+    varied = ("rate", "positional_rate", "test", "abandon_above")  # by the search
+    training = {name: value for name, value in run["training"].items() if name not in varied}
     return json.dumps([run["task"], run["task_options"], run["model"], training], sort_keys=True)
 
 

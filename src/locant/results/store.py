@@ -134,6 +134,12 @@ class Store:
             return [_study(row) for row in rows]
 
 
+def named(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """The digest and code of every run that a kept study names: reported, searched, checked, looked at for longer."""
+    others = [line for part in ("search", "checks", "longer") for line in entry["choices"].get(part, [])]
+    return [(digest, code) for *_, digest, code in [*entry["runs"], *others]]
+
+
 def _row(run: Kept) -> tuple[str | float, ...]:
     texts = (json.dumps(part, sort_keys=True) for part in (run.metrics, run.history, run.cost))
     config, notes = json.dumps(run.config, sort_keys=True), json.dumps(run.notes)
