@@ -55,7 +55,7 @@ def test_a_study_says_what_its_report_says(ask, store):
     np.testing.assert_allclose(forest["means"][at], [(rows["rotary"] - rows["none"]).mean()], atol=1e-5)
     (low, high) = forest["intervals"][at][0]
     assert low < forest["means"][at][0] < high
-    assert len(forest["letters"]) == len(forest["names"])
+    assert len(forest["groups"]) == len(forest["names"])
 
 
 @pytest.mark.parametrize(

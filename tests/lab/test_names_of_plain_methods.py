@@ -38,7 +38,7 @@ def test_reports_show_the_name_and_the_store_keeps_the_identifier(kept):
         assert not HIDDEN.search(text)
         assert "sub-pca" in text
         assert "my_own" in text  # what a user calls a row is left alone
-    assert "The plain method sub-pca is better than every encoding" in markdown(record)
+    assert "Plain methods ahead of every encoding: sub-pca (by " in markdown(record)
     assert table(record)[0]["name"] == "sub-pca"
     assert "sub_pca" in store.studies()[0]["study"]["baselines"]
 

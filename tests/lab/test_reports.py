@@ -16,7 +16,8 @@ from locant.engine.attempt import Done
 from locant.engine.driver import Driver
 from locant.report import controls
 from locant.report.claims import answers
-from locant.report.details import details, learning, published, with_half
+from locant.report.details import details, published, with_half
+from locant.report.learning import learning
 from locant.report.page import html
 from locant.report.study import markdown
 from locant.report.suite import side_by_side, together
@@ -67,18 +68,62 @@ def test_published_values_stand_beside_ours_and_details_beside_the_score(tmp_pat
         assert needed in text
 
 
-def test_how_soon_a_row_learnt_comes_from_its_history(tmp_path):
+def test_who_learnt_it_and_how_soon_comes_from_the_validations(tmp_path):
     store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 1.0}, seeds=3)
-    _, rows = learning(read_record(store, which))
-    assert ["rotary", "3 of 3", "90"] in rows
+    heads, rows = learning(read_record(store, which))
+    assert heads[4] == "mean steps to it, of 250"
+    assert ["rotary", "3 of 3", "0.46 to 1.00", "1.000", "90"] in [row[:5] for row in rows]
     assert all(row[0] != "token counts" for row in rows)  # nothing is learnt step by step there
+
+
+def slow_runs(learns):
+    """An engine whose runs reach the threshold at half of their steps when `learns` says so, and stay at chance if not."""
+
+    def compute(runs):
+        for run in runs:
+            score = 0.95 if learns(run) else 0.5
+            history = [{"step": run.training.steps // 2, "loss": 1.0, "accuracy": score}]
+            metrics = {"accuracy": score, "validation": 1.0 - score, "validation mean": 1.0 - score}
+            yield Done(run, metrics, history, {**COST, "seconds": 60.0}, "")
+
+    return compute
+
+
+def report_of(tmp_path, learns, **changes):
+    study = read_study("order", changes={"encodings": ["rotary", "t5", "alibi"], "baselines": [], **changes})
+    store = Store(tmp_path / "runs.sqlite")
+    known = facts(make_task("order", **study.task_options))
+    return markdown(read_record(store, Driver(study, store, slow_runs(learns)).finish(known, "t")))
+
+
+def test_not_learnt_is_not_called_cannot_and_more_steps_are_shown(tmp_path):
+    text = report_of(tmp_path, lambda run: run.name == "t5" or (run.name == "rotary" and run.training.steps == 2000))
+    assert "Cannot be learnt, by an exact ceiling of .500: none, scrambled, alibi." in text
+    assert "Not learnt in 250 steps by any run, which is no proof that it cannot be: rotary." in text
+    assert "| rotary | 2,000 | 3 of 3 | .950 |" in text  # with more steps it was learnt
+    assert "| t5 | 10 of 10 | 0.950 ± 0.000 | 1 |" in text
+
+
+def test_a_row_that_loses_to_a_fixed_point_is_marked_and_left_out_of_the_verdict(tmp_path):
+    checks = "search.check"
+    text = report_of(
+        tmp_path, lambda run: run.name == "rotary" or (run.name == "t5" and run.seed >= 2_000_000), **{checks: 3}
+    )
+    assert "The search failed for t5: a fixed point of the grid beats its score" in text
+    assert re.search(r"\| t5 \|.*\| search failed \|", text)
+    assert "**rotary is best" in text
+    assert "search failed |" not in report_of(
+        tmp_path / "well", lambda run: run.name in ("rotary", "t5"), **{checks: 3}
+    )
 
 
 @pytest.mark.parametrize(
     ("none", "scrambled", "said"),
     [
-        (0.5, 0.5, "at most 1% of the largest gain over none (.50) is not positional"),
-        (0.5, 0.7, "not small against the largest gain over none (.50); what share of it is positional is open"),
+        (0.5, 0.5, "sinusoidal minus scrambled +.50 ± "),
+        (0.5, 0.7, "scrambled minus none is +.20 ± .0"),
+        (0.5, 0.7, "what order adds to it is surely a gain. Of other encodings that says nothing."),
+        (0.5, 1.0, "nothing shows that its order helps"),
         (0.8, 0.8, "something leaks"),
         (0.5026, 0.5, "chance does it once in 40 controls"),
     ],
@@ -100,7 +145,7 @@ def test_a_suite_stands_side_by_side(tmp_path):
         records.append(read_record(store, which))
     heads, rows = side_by_side(records)
     assert heads == ["", "slot", "decoy", "order", "parity", "gap"]
-    assert next(row for row in rows if row[0] == "rotary")[1:] == [".500 a", ".600 a", ".700 a", ".800 a", ".900 a"]
+    assert next(row for row in rows if row[0] == "rotary")[1:] == [f"2/2 .{n}00 (1)" for n in range(5, 10)]
     page = together("All five", records[:2])
     assert page.startswith("# All five\n\n|  | [slot](slot.md) | [decoy](decoy.md) |\n| --- | --- | --- |\n| ")
     assert page.count("No claim is possible with 2 seeds") == 2
@@ -142,8 +187,8 @@ def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
 def test_with_few_seeds_the_controls_claim_nothing(tmp_path):
     store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.01 * seed}, seeds=3)
     said = " ".join(controls.told(read_record(store, which)))
-    assert "3 seeds are too few to say what share of a gain is positional" in said
-    assert "largest gain" not in said
+    assert "3 seeds are too few to say whether its gain is positional" in said
+    assert "surely" not in said
 
 
 def test_a_study_whose_control_failed_is_still_told(tmp_path):
@@ -163,23 +208,30 @@ def test_a_study_whose_control_failed_is_still_told(tmp_path):
     assert "none failed: seed 0: broken" in markdown(read_record(store, which))
 
 
-def test_a_search_that_ended_on_an_edge_is_told_with_what_every_row_chose(tmp_path):
-    study = read_study("order", changes={"encodings": ["rotary"], "seeds": 2, "search.widen": 1, "baselines": []})
+def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_the_edge(tmp_path):
+    study = read_study("order", changes={"encodings": ["rotary"], "seeds": 2, "search.check": 0, "baselines": []})
     store = Store(tmp_path / "runs.sqlite")
 
     def compute(runs):  # ever better with the rate for rotary; all alike for the others
         for run in runs:
-            value = run.training.rate if run.encoding == "rotary" else 0.5
-            yield Done(run, {"accuracy": value, "validation": value}, [], {"parameters": 8.0}, "")
+            value = 1 - run.training.rate if run.encoding == "rotary" else 0.5
+            metrics = {"accuracy": value, "validation": value, "validation mean": value}
+            yield Done(run, metrics, [], {"parameters": 8.0, "seconds": 60.0}, "")
 
     which = Driver(study, store, compute).finish(facts(make_task("order", **study.task_options)), "t")
-    record = read_record(store, which)
-    assert record.edges == ["rotary"]
-    text = markdown(record)
+    text = markdown(read_record(store, which))
     assert "more may be possible: rotary." in text
-    assert "judged by one seed that is not reported" in text
-    assert "| rotary | 9 | 1 |" in text
-    assert "| none | 1 | 1 |" in text
+    assert "Every reported run has a search of its own, by a seed that is not reported, 6 tries for every row" in text
+    assert "the reported runs took 6 minutes (6 runs), the search 36 minutes (36 runs)" in text
+    assert "| rotary | 27, 1: 2 | 0% |" in text
+    assert "| none | 1, 1: 2 | 0% |" in text
+
+
+def test_the_terminal_tells_the_verdict_before_the_table(tmp_path):
+    finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.4 * (name == "rotary") + 0.001 * seed}, seeds=6)
+    words = [LOCANT, "report", "order", "--store", tmp_path / "runs.sqlite"]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert said.index("rotary is best") < said.index("against none") < said.index("In plain words")
 
 
 def test_judging_by_the_data_that_chose_is_said_wherever_scores_are_named(tmp_path):

@@ -117,16 +117,16 @@ def test_chance_and_ceilings_are_lines_with_names(axes):
     assert sorted(set(upright)) == [0.25, 1.0]
 
 
-def test_the_forest_shows_the_differences_and_letters_of_the_ranking(offered):
+def test_the_forest_shows_the_differences_and_groups_of_the_ranking(offered):
     record = study(seeds=7)
     numbers, ranking = pictures(record)["forest"].numbers, ranked(record)
-    for one, gap, letters in zip(numbers["entrants"], numbers["gaps"], numbers["letters"], strict=True):
-        assert letters == next(place.letters for place in ranking.rows if place.name == one.name)
+    for one, gap, group in zip(numbers["entrants"], numbers["gaps"], numbers["groups"], strict=True):
+        assert group == next(place.group for place in ranking.rows if place.name == one.name)
         if one.name != "none":
             assert gap.mean() == pytest.approx(ranking.apart(one.name, "none")[0].mean)
     left, right = pictures(record)["forest"].draw()
     assert "right is better" in left.get_xlabel()
-    assert {text.get_text() for text in right.texts} == set("".join(numbers["letters"]))
+    assert {text.get_text() for text in right.texts} == {str(group) for group in numbers["groups"] if group}
     assert "left is better" in pictures(study(higher_is_better=False))["forest"].draw()[0].get_xlabel()
 
 

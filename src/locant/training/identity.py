@@ -40,6 +40,12 @@ def reached(starts: Iterable[Start]) -> dict[Start, list[str]]:
 
 def fingerprint(starts: Iterable[Start], *more: str) -> str:
     """A name for the code that can be reached, whatever files it lies in; and for what else is said."""
+    listed = tuple(starts)
+    return _fingerprint(listed, more, tuple(path.stat().st_mtime_ns for path, _ in listed))
+
+
+@cache
+def _fingerprint(starts: tuple[Start, ...], more: tuple[str, ...], _changed: tuple[int, ...]) -> str:
     digests = sorted({digest for some in reached(starts).values() for digest in some})
     return _digest("\n".join([*digests, *more]))
 
