@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 from locant.report.folder import write_folder
+from locant.report.search import searched_once
 from locant.report.suite import side_by_side, together
 from locant.results.pack import pack, unpack
 from locant.results.reading import designs, parts, read_study, study_names
@@ -58,7 +59,8 @@ def front_table(found: list[StudyRecord]) -> str:
     shown = [record for name in FRONT for record in found if record.study["name"] == name]
     heads, rows = side_by_side(shown)
     plain = {name for record in shown for name in record.study["baselines"]}
-    heads = ["", *[f"[{name}](docs/studies/{name}.md)" for name in heads[1:]]]
+    old = {record.study["name"] for record in shown if searched_once(record)}
+    heads = ["", *[f"[{name}](docs/studies/{name}.md){' †' * (name in old)}" for name in heads[1:]]]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(row) + " |" for row in rows if row[0] not in plain]
     return "\n".join(lines) + "\n"

@@ -227,6 +227,30 @@ def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_
     assert "| none | 1, 1: 2 | 0% |" in text
 
 
+def test_a_record_of_one_search_for_all_seeds_says_that_its_verdict_is_not_to_be_relied_on(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.001 * seed}, seeds=6)
+    record = read_record(store, which)
+    assert "relied on" not in markdown(record)
+    record.study["search"] = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0], "seeds": 1, "widen": 3}
+    text = markdown(record)
+    assert "**Not to be relied on: one search chose for all seeds, and no interval knows its luck." in text
+    assert "one choice for all reported seeds" in text
+
+
+def test_a_larger_model_is_held_beside_the_study_that_it_repeats(tmp_path):
+    finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.4 * (name == "rotary")})
+    (larger,) = read_studies("order", design="larger")
+    store = Store(tmp_path / "runs.sqlite")
+    known = facts(make_task("order", **larger.task_options))
+    compute = slow_runs(lambda run: run.name != "shaw")
+    record = read_record(store, Driver(larger, store, compute).finish(known, "t"))
+    assert record.base.study["name"] == "order"
+    text = markdown(record)
+    assert "| shaw | .500 | .500 | changes |" in text  # learnt by all runs there, by none here
+    assert "| rotary | .900 | .950 | survives |" in text
+    assert "Does it survive" not in markdown(record.base)
+
+
 def test_the_terminal_tells_the_verdict_before_the_table(tmp_path):
     finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.4 * (name == "rotary") + 0.001 * seed}, seeds=6)
     words = [LOCANT, "report", "order", "--store", tmp_path / "runs.sqlite"]

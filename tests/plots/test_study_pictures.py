@@ -27,7 +27,7 @@ def test_every_picture_is_offered_when_its_numbers_are_there(offered):
     ("spoil", "gone"),
     [
         (lambda one: setattr(one, "notes", [{}] * 3), {"spread", "reconstruction", "attention", "heads"}),
-        (lambda one: setattr(one, "histories", [[]] * 3), {"curves"}),
+        (lambda one: setattr(one, "histories", [[]] * 3), {"curves", "learnt"}),
         (lambda one: setattr(one, "costs", {}), {"cost", "parameters"}),
         (lambda one: [one.metrics.pop(name, None) for name in list(one.metrics) if " at " in name], {"lengths"}),
         (lambda one: [one.metrics.pop(name, None) for name in list(one.metrics) if "recall" in name], {"kinds"}),
@@ -169,6 +169,26 @@ def test_curves_have_a_mean_and_a_band_over_seeds():
     assert any(np.allclose(line.get_data(), [[10, 20], [0.3, 0.9]]) for line in panel.lines)
     (band,) = panel.collections
     assert band.get_paths()[0].get_extents().bounds == pytest.approx((10, 0.1, 10, 0.8))
+
+
+def test_a_run_that_ended_early_goes_on_in_its_curve_as_it_was():
+    record = bare(("rotary",))
+    early, late = [{"step": 10, "accuracy": 0.9}], [{"step": 10, "accuracy": 0.5}, {"step": 20, "accuracy": 0.7}]
+    record.rows[0].histories = [early, late, late]
+    (panel,) = pictures(record)["curves"].draw()
+    assert any(np.allclose(line.get_data(), [[10, 20], [1.9 / 3, 2.3 / 3]]) for line in panel.lines)
+
+
+def test_survival_falls_where_runs_reach_the_threshold_and_marks_those_that_never_did():
+    record = bare(("rotary",))
+    record.rows[0].histories = [
+        [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": b}] for a, b in ((1, 1), (0, 1), (0, 0))
+    ]
+    numbers = pictures(record)["learnt"].numbers
+    assert numbers["left"][0] == pytest.approx([1, 2 / 3, 1 / 3, 1 / 3])
+    assert list(numbers["steps"][0][:3]) == [0, 10, 20]
+    (panel,) = pictures(record)["learnt"].draw()
+    assert any(line.get_marker() == "|" for line in panel.lines)
 
 
 def test_histograms_of_different_edges_are_pooled_without_losing_a_point():

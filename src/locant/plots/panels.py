@@ -50,8 +50,8 @@ def panels(
         axes[0].figure.supylabel(down, fontsize=10.5)
 
 
-def behind(axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str) -> None:
+def behind(axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str, **style: Any) -> None:
     """In every panel the lines of all rows, thin and pale, for comparison."""
     for panel in axes:
         for x, y in lines:
-            panel.plot(x, y, color=colour, linewidth=0.7, zorder=1)
+            panel.plot(x, y, color=colour, linewidth=0.7, zorder=1, **style)

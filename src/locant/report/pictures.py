@@ -26,6 +26,7 @@ MAKERS: dict[str, Callable[[Shown], Picture | None]] = {  # in the order of a re
     "attention": runs.attention,
     "heads": runs.heads,
     "curves": runs.curves,
+    "learnt": runs.learnt,
     "cost": scores.cost,
     "parameters": scores.parameters,
     "properties": runs.properties,

@@ -6,10 +6,12 @@ import numpy as np
 
 from locant.plots.entrants import Entrant
 from locant.plots.frame import Array
+from locant.report.learning import times
 from locant.report.picture import Picture, capital
 from locant.report.shown import Shown
 from locant.results.notes import unpacked
 from locant.results.record import RowRecord
+from locant.statistics.learning import survival
 
 
 def curves(shown: Shown) -> Picture | None:
@@ -27,10 +29,28 @@ def curves(shown: Shown) -> Picture | None:
 
 
 def _curve(row: RowRecord, metric: str) -> tuple[Array, Array]:
-    """The steps that all seeds have, and the values (seeds, steps)."""
+    """The steps of validation, and the values (seeds, steps); a run that ended early goes on as it was."""
     histories = [{entry["step"]: entry[metric] for entry in one if metric in entry} for one in row.histories]
-    steps = sorted(set.intersection(*map(set, histories))) if histories else []
-    return np.array(steps, float), np.array([[one[step] for step in steps] for one in histories], float)
+    steps = sorted(set().union(*histories)) if all(histories) else []
+    values = [[one[max(step for step in one if step <= at)] for at in steps if at >= min(one)] for one in histories]
+    whole = all(len(one) == len(steps) for one in values)
+    return np.array(steps, float), np.array(values if whole else [], float)
+
+
+def learnt(shown: Shown) -> Picture | None:
+    found = [(row, reached) for row in shown.rows if (reached := times(row, shown.record)) is not None]
+    if not found:
+        return None
+    rows = [row for row, _ in found]
+    horizon = float(shown.record.study["training"]["steps"])
+    steps, left = zip(*(survival(reached, horizon) for _, reached in found), strict=True)
+    threshold = f"{shown.metric} {shown.facts['threshold']:g}"
+    caption = f"Share of runs whose validation has not reached {threshold} yet, by training step; a bar at the end marks runs "
+    caption += (
+        f"that had not when their steps were over; the other rows pale behind; {shown.counted(rows)}{shown.without}."
+    )
+    numbers = {"steps": list(steps), "left": list(left), "threshold": threshold}
+    return Picture("learnt", {"entrants": shown.entrants(rows), **numbers}, caption)
 
 
 def spread(shown: Shown) -> Picture | None:

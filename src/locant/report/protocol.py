@@ -71,7 +71,7 @@ def _search(search: dict[str, Any] | None) -> str:
     if not search:
         return "No search: one learning rate for all."
     rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
-    if "whole" not in search:  # a record of one search for all seeds
+    if "whole" not in search:
         return (
             f"Every row has the same search: the learning rate times {rates} and, where something positional is learned, "
             f"its own rate times {own}, then what lies beside the best point; judged by {search['seeds']} seed(s) that "

@@ -12,6 +12,12 @@ from locant.report.details import Table, with_half
 from locant.results.record import Point, RowRecord, StudyRecord
 
 
+def searched_once(record: StudyRecord) -> bool:
+    """Whether one search chose for all reported seeds, as in records of earlier versions."""
+    search = record.study.get("search")
+    return isinstance(search, dict) and "whole" not in search
+
+
 def chosen(record: StudyRecord) -> Table | None:
     """For every row: what its searches chose, what share of its spread that makes, and how fixed points did."""
     rows = [row for row in record.rows if row.costs and row.chosen]

@@ -15,6 +15,7 @@ from locant.report.details import Table, details, published
 from locant.report.learning import learning, learnt, longer, standing
 from locant.report.ranked import plain, ranked, rivals
 from locant.report.recommendation import recommendation
+from locant.report.repeated import survives
 from locant.report.search import distrusted
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm, seeds_needed
@@ -115,6 +116,8 @@ def conclusion(record: StudyRecord) -> str:
         margin=record.study.get("margin"),
         distrusted=distrusted(record),
     )
+    if search.searched_once(record):
+        said = f"Not to be relied on: one search chose for all {record.unit}, and no interval knows its luck. {said}"
     if ranking.seeds < FEWEST or len(rivals(ranking)) < 2:
         return said
     pairs = combinations(rivals(ranking), 2)
@@ -180,6 +183,7 @@ def sections(record: StudyRecord) -> list[Section]:
     study, advice = record.study, recommendation(record)
     found = [
         Section("What to take", advice.lines, code=advice.code),
+        Section("Does it survive another model?", [], survives(record)),
         Section("What the controls show", controls.told(record)),
         Section("More measurements", [], details(record)),
         Section("Who learnt it, and how soon", standing(record), learning(record)),

@@ -83,6 +83,7 @@ class StudyRecord:
     checks: list[Extra] = field(default_factory=list)  # fixed points of the grid on fresh seeds
     longer: list[Extra] = field(default_factory=list)  # rows that were not learnt, with more steps
     barred: dict[str, float] = field(default_factory=dict)  # rows that cannot pass an exact ceiling
+    base: StudyRecord | None = None  # the study that this one repeats, where the store holds it
 
     @property
     def unit(self) -> str:
@@ -154,8 +155,14 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
         checks=[_extra(store, line, facts["metric"]) for line in choices.get("checks", [])],
         longer=[_extra(store, line, facts["metric"]) for line in choices.get("longer", [])],
         barred=choices.get("barred", {}),
+        base=_base(store, kept, entry["study"].get("repeats", "")),
     )
     return for_people(record)
+
+
+def _base(store: Store, kept: list[dict[str, Any]], name: str) -> StudyRecord | None:
+    """The newest study of a name, when there is one."""
+    return read_record(store, name) if name and any(entry["name"] == name for entry in kept) else None
 
 
 def _points(chosen: Any) -> list[Point]:

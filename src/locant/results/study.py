@@ -95,6 +95,7 @@ class Study(Plain):
     name: str
     title: str
     question: str = ""
+    repeats: str = ""  # the name of a study that this one repeats with other settings: their rows are held side by side
     flaws: list[str] = []  # of a published protocol that is followed to the letter
     task: str
     task_options: dict[str, Any] = {}
