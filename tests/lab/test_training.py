@@ -25,8 +25,9 @@ def test_the_same_settings_give_the_same_bits():
 
 def test_the_best_step_is_chosen_by_validation_alone():
     outcome = execute(run())
-    best = max(entry["accuracy"] for entry in outcome.history)
-    assert outcome.metrics["validation"] == best
+    losses = [entry["loss"] for entry in outcome.history]
+    assert outcome.metrics["validation"] == min(losses)
+    assert outcome.metrics["validation mean"] == pytest.approx(sum(losses) / len(losses))
     assert outcome.metrics["best_step"] in [entry["step"] for entry in outcome.history]
 
 
@@ -34,7 +35,7 @@ def test_the_best_step_is_chosen_by_validation_alone():
 def test_a_trial_of_a_search_has_a_validation_score_though_it_is_hardly_tested(name):
     study = read_study(name, changes={"training.steps": 1, "training.warm_up": 0, "training.validation": 1})
     rotary = next(row for row in study.rows() if row.name == "rotary")
-    assert "validation" in execute(study.trial(rotary, 0)).metrics
+    assert "validation" in execute(study.trial(rotary, 0, (1.0, 1.0))).metrics
 
 
 def test_a_digest_names_what_determines_a_run_and_nothing_else():
@@ -52,12 +53,30 @@ def test_a_digest_names_what_determines_a_run_and_nothing_else():
     assert len({run(**change).digest() for change in changes} | {run().digest()}) == len(changes) + 1
 
 
-def test_a_choice_that_older_runs_did_not_have_counts_only_where_it_is_made():
-    assert run().digest() == "f6995fdaffe321f9"  # as before there was a choice
-    small = run().model.model_dump()
-    made = [{"initialisation": "xavier"}, {"input_dropout": "if added"}]
-    assert len({run(model={**small, **one}).digest() for one in made} | {run().digest()}) == 3
-    assert run().code() == run().code() != run("alibi").code()
+def losses_of(monkeypatch, *losses):
+    """Validation gives these losses, one after the other."""
+    given = iter(losses)
+    monkeypatch.setattr(Order, "score", lambda self, output, target: {"accuracy": 0.5, "loss": next(given, 9.0)})
+
+
+TEN = {"steps": 10, "batch": 4, "validate_every": 1, "validation": 4, "test": 4}
+
+
+def test_training_ends_when_three_validations_in_a_row_are_low_and_goes_on_in_the_mean_as_it_was(monkeypatch):
+    losses_of(monkeypatch, 0.9, 0.05, 0.5, 0.05, 0.02, 0.03)
+    metrics = execute(run(training={**TEN, "stop_below": 0.1})).metrics
+    assert metrics["steps"] == 6
+    assert metrics["best_step"] == 5
+    assert metrics["validation mean"] == pytest.approx((0.9 + 0.05 + 0.5 + 0.05 + 0.02 + 5 * 0.03) / 10)
+
+
+@pytest.mark.parametrize(("bound", "steps"), [(0.19, 2), (0.21, 3), (10.0, 10), (None, 10)])
+def test_a_run_is_abandoned_as_soon_as_its_mean_can_only_lie_above_the_bound(monkeypatch, bound, steps):
+    losses_of(monkeypatch, *[1.0] * 11)
+    outcome = execute(run(training={**TEN, "abandon_above": bound}))
+    assert outcome.metrics["steps"] == steps
+    assert ("accuracy" in outcome.metrics) == (steps == 10)  # nothing is tested that nobody will look at
+    assert outcome.metrics["validation mean"] == 1.0
 
 
 def test_a_loss_that_is_not_finite_stops_with_its_step():

@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from typing import Any
 
 from locant.engine.attempt import Done
-from locant.engine.search import Point, best, contenders, fixed, most_chosen, points
+from locant.engine.search import Point, best, fixed, points
 from locant.results.faults import StoreError, unwritten
 from locant.results.learning import barred, has_learnt
 from locant.results.store import STALE, Kept, Store
@@ -55,17 +56,18 @@ class Driver:
         self.sign = -1 if facts["chooses_higher"] else 1  # of a value that is to be low
         rows, seeds = self.study.rows(), self.study.seed_list()
         models = [row for row in rows if not row.baseline]
+        bars = self._bars(models, facts)
+        open_ = [row for row in models if row.name not in bars]  # no search could help the others
         self.searched: list[list[Any]] = []  # row, search, rate, positional rate, value, digest, code
         self.rates: dict[str, list[Point]] = {row.name: [(1.0, 1.0)] * len(seeds) for row in rows}
         if self.study.search:
-            self.rates |= self._search(models, self.study.search, len(seeds))
+            self.rates |= self._search(open_, self.study.search, len(seeds))
         pairs = [(row, at, seed) for row in rows for at, seed in enumerate(seeds)]
         wanted = [(row, self.study.run(row, seed, *self.rates[row.name][at])) for row, at, seed in pairs]
         kept = self._ensure("runs", [run for _, run in wanted])
         runs = [(row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted]
-        checks = self._check(models, self.study.search) if self.study.search else []
-        bars = self._bars(models, facts["ceilings"])
-        slow = [row for row in models if row.name not in bars and self._is_slow(row, runs, kept, facts)]
+        checks = self._check(open_, self.study.search) if self.study.search else []
+        slow = [row for row in open_ if self._is_slow(row, runs, kept, facts)]
         longer = self._look_longer(slow) if self.study.longer else []
         choices = {
             "facts": facts,
@@ -83,46 +85,32 @@ class Driver:
         return study_id
 
     def _search(self, rows: list[RowConfig], search: SearchConfig, count: int) -> dict[str, list[Point]]:
-        """The best rates of every row for every reported seed, each by a search of its own."""
+        """The best rates of every row for every reported seed, each by a search of its own.
+
+        One point after the other in all searches at once, so that a run knows what it has to beat.
+        """
+        late = search.judged_by == "second half"
         grid = {row.name: self._points(row, search) for row in rows}
         found: dict[str, list[dict[Point, float]]] = {row.name: [{} for _ in range(count)] for row in rows}
-        whole = range(min(search.whole, count))
-        self._try(rows, whole, grid, found)
-        left = {name: contenders([some[number] for number in whole]) for name, some in found.items()}
-        self._try(rows, range(len(whole), count), left, found)
+        rounds = max((len(some) for some in grid.values()), default=0)
+        for turn in range(rounds):
+            trials = {}
+            for row, number in product(rows, range(count)):
+                values, point = found[row.name][number], grid[row.name][turn]
+                bound = min(values.values()) if values and late and self.sign > 0 else None
+                trials[row.name, number, point] = self.study.trial(row, number, point, _finite(bound))
+            kept = self._ensure(f"search {turn + 1} of {rounds}", list(trials.values()))
+            for (name, number, point), run in trials.items():
+                entry = kept[run.digest()]
+                value = self._value(entry, "validation, second half" if late else "validation")
+                found[name][number][point] = value
+                self.searched.append([name, number, *point, _finite(value), entry.digest, entry.code])
         return {name: [best(values) for values in some] for name, some in found.items()}
 
     def _points(self, row: RowConfig, search: SearchConfig) -> list[Point]:
         from locant.training.build import learns
 
         return points(search.rate, search.positional_rate, learns=learns(self.study.run(row, 0)))
-
-    def _try(
-        self,
-        rows: list[RowConfig],
-        numbers: range,
-        grid: dict[str, list[Point]],
-        found: dict[str, list[dict[Point, float]]],
-    ) -> None:
-        """One point after the other in all searches at once, so that a run knows what it has to beat."""
-        assert self.study.search is not None
-        mean = self.study.search.judged_by == "mean over the run"
-        rounds = max(len(some) for some in grid.values()) if numbers else 0
-        for turn in range(rounds):
-            trials = {}
-            for row in rows:
-                if turn >= len(grid[row.name]):
-                    continue
-                for number in numbers:
-                    point, values = grid[row.name][turn], found[row.name][number]
-                    bound = min(values.values()) if values and mean and self.sign > 0 else None
-                    trials[row.name, number, point] = self.study.trial(row, number, point, _finite(bound))
-            kept = self._ensure(f"search {turn + 1} of {rounds}", list(trials.values()))
-            for (name, number, point), run in trials.items():
-                entry = kept[run.digest()]
-                value = self._value(entry, "validation mean" if mean else "validation")
-                found[name][number][point] = value
-                self.searched.append([name, number, *point, _finite(value), entry.digest, entry.code])
 
     def _value(self, kept: Kept, metric: str) -> float:
         """What a point came to; a failed run is the worst of all."""
@@ -138,14 +126,15 @@ class Driver:
         ]
         return self._listed("checks", wanted)
 
-    def _bars(self, rows: list[RowConfig], ceilings: dict[str, float]) -> dict[str, float]:
-        """The rows that cannot pass an exact ceiling, each with it."""
+    def _bars(self, rows: list[RowConfig], facts: dict[str, Any]) -> dict[str, float]:
+        """The rows that an exact ceiling keeps from learning the task, each with it."""
         from locant.training.build import tells_direction
 
-        bars = {
-            row.name: barred(row, ceilings, tells_direction=tells_direction(self.study.run(row, 0))) for row in rows
-        }
-        return {name: bar for name, bar in bars.items() if bar is not None}
+        bars = {}
+        for row in rows:
+            directed = tells_direction(self.study.run(row, 0))
+            bars[row.name] = barred(row, facts["ceilings"], tells_direction=directed)
+        return {name: bar for name, bar in bars.items() if bar is not None and bar < facts["threshold"]}
 
     def _is_slow(self, row: RowConfig, runs: list[Any], kept: dict[str, Kept], facts: dict[str, Any]) -> bool:
         """Whether fewer than half of a row's runs have learnt the task, by the score that decides."""
@@ -158,7 +147,7 @@ class Driver:
         assert self.study.longer is not None
         wanted = []
         for row in rows:
-            own = most_chosen(self.rates[row.name])[1]
+            own = max(self.rates[row.name], key=self.rates[row.name].count)[1]
             for number, rate in enumerate(self.study.longer.rate):
                 wanted.append((row, (rate, own), self.study.longer_run(row, number, (rate, own))))
         return self._listed("longer runs", wanted)

@@ -1,4 +1,4 @@
-"""The search of one row for one reported seed: which rates are tried, which are left to later searches, which is taken.
+"""The search of one row for one reported seed: which rates are tried, and which are taken.
 
 Every reported seed has a search of its own, by a seed of its own that is not reported. So the luck of a search is in
 the spread of the scores, and every interval and every test knows of it.
@@ -12,22 +12,23 @@ from collections.abc import Mapping, Sequence
 Point = tuple[float, float]  # times the learning rate, times the positional tensors' own
 Values = Mapping[Point, float]  # the lower, the better
 
-CONTENDERS = 2  # so many of the best on average stay in the race, and all that have won once
-
 
 def points(rates: Sequence[float], positional: Sequence[float], *, learns: bool) -> list[Point]:
-    """What is tried, the study's own rates first: as many points for a row that learns nothing positional.
+    """A cross: every positional rate at the study's own learning rate, and the other learning rates at the middle one.
 
-    >>> points([1.0, 3.0], [1.0, 10.0], learns=True)
-    [(1.0, 1.0), (3.0, 1.0), (1.0, 10.0), (3.0, 10.0)]
-    >>> points([1.0, 3.0], [1.0, 10.0], learns=False)
-    [(1.0, 1.0), (0.3333333333333333, 1.0), (3.0, 1.0), (9.0, 1.0)]
+    A row that learns nothing positional gets as many tries, all of them learning rates.
+
+    >>> points([1.0, 3.0], [1.0, 10.0, 100.0], learns=True)
+    [(1.0, 10.0), (1.0, 1.0), (1.0, 100.0), (3.0, 10.0)]
+    >>> [round(rate, 2) for rate, _ in points([1.0, 3.0], [1.0, 10.0, 100.0], learns=False)]
+    [1.0, 0.33, 3.0, 9.0]
     """
-    if learns:
-        listed = [(rate, own) for rate in rates for own in positional]
-    else:
-        listed = [(rate, 1.0) for rate in spread(rates, len(rates) * len(positional))]
-    return sorted(listed, key=lambda point: (round(_distance(point), 9), point))
+    own = min(rates, key=lambda rate: abs(math.log(rate)))
+    middle = sorted(positional)[len(positional) // 2]
+    cross = [(own, times) for times in positional] + [(rate, middle) for rate in rates if rate != own]
+    if not learns:
+        middle, cross = 1.0, [(rate, 1.0) for rate in spread(rates, len(cross))]
+    return sorted(cross, key=lambda point: (_distance(point, (own, middle)), point))
 
 
 def spread(rates: Sequence[float], count: int) -> list[float]:
@@ -50,40 +51,18 @@ def best(values: Values) -> Point:
     >>> best({(0.3, 1.0): 0.1, (1.0, 1.0): 0.1, (3.0, 1.0): 0.5})
     (1.0, 1.0)
     """
-    return min(values, key=lambda point: (values[point], _distance(point)))
-
-
-def contenders(searches: Sequence[Values]) -> list[Point]:
-    """The points that later searches still try: whatever won one of these, and the best two on average.
-
-    >>> contenders([{(1.0, 1.0): 0.1, (3.0, 1.0): 0.2, (9.0, 1.0): 0.9}, {(1.0, 1.0): 0.3, (3.0, 1.0): 0.2, (9.0, 1.0): 0.9}])
-    [(1.0, 1.0), (3.0, 1.0)]
-    """
-    mean = {point: sum(values[point] for values in searches) / len(searches) for point in searches[0]}
-    leading = sorted(mean, key=lambda point: (mean[point], _distance(point)))[:CONTENDERS]
-    kept = {*leading, *(best(values) for values in searches)}
-    return [point for point in searches[0] if point in kept]
+    return min(values, key=lambda point: (values[point], _distance(point, (1.0, 1.0))))
 
 
 def fixed(listed: Sequence[Point]) -> list[Point]:
     """A few points of the grid to hold a choice against: the positional rates at one rate, or the nearest three rates.
 
-    >>> fixed(points([1.0, 3.0], [1.0, 10.0], learns=True)), fixed(points([1.0, 3.0], [1.0, 10.0], learns=False))[2]
-    ([(1.0, 1.0), (1.0, 10.0)], (3.0, 1.0))
+    >>> fixed(points([1.0, 3.0], [1.0, 10.0], learns=True)), len(fixed(points([1.0, 3.0], [1.0, 10.0, 100.0], learns=False)))
+    ([(1.0, 10.0), (1.0, 1.0)], 3)
     """
     same = [point for point in listed if point[0] == listed[0][0]]
     return same if len(same) > 1 else list(listed[:3])
 
 
-def most_chosen(chosen: Sequence[Point]) -> Point:
-    """What most searches took, of equals the first.
-
-    >>> most_chosen([(1.0, 10.0), (3.0, 1.0), (1.0, 10.0)])
-    (1.0, 10.0)
-    """
-    return max(chosen, key=chosen.count)
-
-
-def _distance(point: Point) -> float:
-    """How far a point lies from the study's own rates."""
-    return sum(abs(math.log(part)) for part in point)
+def _distance(point: Point, other: Point) -> float:
+    return round(sum(abs(math.log(a / b)) for a, b in zip(point, other, strict=True)), 9)

@@ -75,7 +75,7 @@ def record_of(path: Path, study_id: str, _finished: float) -> tuple[Store, Study
 @lru_cache(maxsize=64)
 def _told(path: Path, study_id: str, finished: float) -> bytes:
     _, record = record_of(path, study_id, finished)
-    shown, metric = Shown(record), record.facts["metric"]
+    shown = Shown(record)
     made = {"metric": scores.metric(shown), "forest": scores.forest(shown), "lengths": scores.lengths(shown)}
     title, facts = told.heading(record)
     return answer(
@@ -89,7 +89,7 @@ def _told(path: Path, study_id: str, finished: float) -> bytes:
             "verdict": told.conclusion(record),
             "note": told.note(record),
             "heads": told.heads(record),
-            "rows": [told.cells(row, metric) for row in told.table(record)],
+            "rows": [told.cells(row, record) for row in told.table(record)],
             "failures": [f"{row.name}: {why}" for row in record.rows for why in row.failures],
             "entrants": {row.name: _drawn(shown.drawn[row.name]) for row in record.rows},
             "attention": [row.name for row in record.rows if any(note.get("attention") for note in row.notes)],

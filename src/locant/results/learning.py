@@ -31,6 +31,6 @@ def barred(row: RowConfig, ceilings: dict[str, float], *, tells_direction: bool)
     >>> barred(RowConfig(name="alibi", encoding="alibi"), {"blind to direction": 0.5}, tells_direction=False)
     0.5
     """
-    if row.encoding == "none" or row.control:
+    if row.encoding == "none" or row.control == "scramble":
         return ceilings.get("without positions")
     return None if tells_direction else ceilings.get("blind to direction")

@@ -12,6 +12,7 @@ from locant.training.config import ModelConfig, Plain, RunConfig, TrainingConfig
 FIRST_SEARCH_SEED = 1_000_000  # search never meets a reported seed,
 FIRST_CHECK_SEED = 2_000_000  # nor what is run to check it,
 FIRST_LONGER_SEED = 3_000_000  # nor the longer runs
+SEEDS_OF_A_SEARCH = 1_000  # one for each reported seed
 CONTROLS = {
     "none": {"name": "none", "encoding": "none"},
     "scrambled": {"name": "scrambled", "encoding": "sinusoidal", "control": "scramble"},
@@ -36,9 +37,8 @@ class SearchConfig(Plain):
 
     rate: list[float] = Field([1.0, 3.0], min_length=1)  # multiples of the learning rate
     positional_rate: list[float] = Field([1.0, 10.0, 100.0], min_length=1)  # and of the positional tensors' own
-    judged_by: Literal["mean over the run", "best step"] = "mean over the run"  # of the score that chooses
-    whole: int = Field(3, ge=1)  # searches that try every point; later ones try what may still win
-    first: int = Field(0, ge=0)  # of the search's seeds: another number is another search
+    judged_by: Literal["second half", "best step"] = "second half"  # the mean of validation there, or its best
+    number: int = Field(0, ge=0)  # another number is another search, by other seeds
     check: int = Field(4, ge=0)  # fresh seeds on which fixed points of the grid are held against what was chosen
 
     @field_validator("rate", "positional_rate")
@@ -194,7 +194,7 @@ class Study(Plain):
         bound  the best value of this search so far; a run that can only come out worse is abandoned
         """
         assert self.search is not None
-        run = self.run(row, FIRST_SEARCH_SEED + self.search.first + number, *point)
+        run = self.run(row, FIRST_SEARCH_SEED + SEEDS_OF_A_SEARCH * self.search.number + number, *point)
         return _trained(run, test=1, abandon_above=bound)
 
     def longer_run(self, row: RowConfig, number: int, point: tuple[float, float]) -> RunConfig:

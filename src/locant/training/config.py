@@ -58,7 +58,7 @@ class TrainingConfig(Plain):
     validation: int = Field(500, ge=1)  # rows, or series
     test: int = Field(2000, ge=1)  # rows, or series
     stop_below: float = Field(0.0, ge=0)  # training ends when three validations in a row lie below; for scores to lower
-    abandon_above: float | None = None  # a run of a search ends when its mean over validations can only lie above
+    abandon_above: float | None = None  # a run of a search ends when its mean over the second half can only lie above
 
 
 class RunConfig(Plain):

@@ -84,6 +84,8 @@ class Running:
             after=self.after,
         )
         if self.abandoned:
+            if self.folder is not None:
+                self.path.unlink(missing_ok=True)
             return Outcome(self._validation(), self.history, self._cost())
         last = copy.deepcopy(self.model.state_dict())
         self.model.load_state_dict(self.weights)
@@ -139,19 +141,25 @@ class Running:
 
     @property
     def abandoned(self) -> bool:
-        """Whether the mean over all validations can only lie above the bound, even if all that is to come were 0."""
-        bound, settings = self.run.training.abandon_above, self.run.training
-        return bound is not None and sum(self.scores) / math.ceil(settings.steps / settings.validate_every) > bound
+        """Whether the mean over the second half can only lie above the bound, even if all that is to come were 0."""
+        bound, first = self.run.training.abandon_above, self.validations // 2
+        return bound is not None and sum(self.scores[first:]) / (self.validations - first) > bound
+
+    @property
+    def validations(self) -> int:
+        """How many there are in a run that does not end early."""
+        return math.ceil(self.run.training.steps / self.run.training.validate_every)
 
     def _validation(self) -> Scores:
-        """The score that chose the weights, and the mean over the run, where training that ended early goes on as it was."""
-        settings, scores = self.run.training, self.scores
-        missing = 0 if self.abandoned else math.ceil(settings.steps / settings.validate_every) - len(scores)
-        every = scores + scores[-1:] * missing
+        """The score that chose the weights, and the mean over the second half of the run."""
+        every = self.scores + self.scores[-1:] * (
+            self.validations - len(self.scores)
+        )  # one that ended early goes on so
+        late = every[self.validations // 2 :]
         chosen = next(entry for entry in self.history if entry["step"] == self.best["step"])
         return {
             "validation": chosen[self.task.chooses],
-            "validation mean": sum(every) / len(every),
+            "validation, second half": sum(late) / len(late),
             "best_step": float(self.best["step"]),
             "steps": float(self.history[-1]["step"]),
         }
