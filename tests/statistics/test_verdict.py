@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.engine.search import best, contenders, points
+from locant.engine.search import best, points
 from locant.statistics.paired import seeds_needed
 from locant.statistics.ranking import rank
 from locant.statistics.verdict import verdict
@@ -69,9 +69,40 @@ def test_encodings_that_all_equal_none_are_said_to_be_no_help():
 
 
 def test_nothing_is_built_on_a_row_whose_search_failed():
-    said = verdict(ranked(runs(rotary=0.9, t5=0.95, none=0.5)), distrusted=["t5"])
-    assert said.startswith("rotary is best")
+    scores = ranked(runs(rotary=0.9, t5=0.8, none=0.5))
+    said = verdict(scores, distrusted=["t5"])
+    assert said.startswith("rotary comes first (")  # t5 may be better than its score
     assert "The search failed for t5: a fixed point of the grid beats its score" in said
+    assert verdict(scores, distrusted=["rotary", "t5"]).startswith(
+        "Nothing can be said. The search failed for rotary and t5"
+    )
+    assert verdict(scores, distrusted=["none"]).startswith("Inconclusive: the search failed for the control none.")
+
+
+def test_a_row_alone_or_beside_one_that_failed_is_not_called_best():
+    assert "best" not in verdict(ranked(runs(rotary=0.9, none=0.5)))
+    said = verdict(ranked(runs(rotary=0.9, t5=0.8, none=0.5)), missing=["shaw"])
+    assert said.startswith("rotary comes first")
+    assert said.endswith("Left out, because runs failed: shaw.")
+
+
+def test_a_lead_within_the_margin_beats_nobody():
+    scores = {
+        "a": np.full(10, 1.0),
+        "b": np.full(10, 0.999) + np.linspace(0, 1e-4, 10),
+        "none": np.linspace(0.4, 0.5, 10),
+    }
+    assert "a is best" in verdict(ranked(scores))
+    said = verdict(ranked(scores), margin=0.02)
+    assert said.startswith("a comes first (1.00). No difference from a larger than .020: b.")
+    assert "beats" not in said
+
+
+def test_plain_methods_take_no_power_from_the_comparison_with_none():
+    few = runs(rotary=0.53, none=0.5, spread=0.02)
+    many = {**few, **runs(seed=1, spread=0.001, **{f"plain {i}": 0.9 for i in range(8)})}
+    references = ["none", *(name for name in many if name.startswith("plain"))]
+    assert rank(many, references=references).apart("rotary", "none")[1] == ranked(few).apart("rotary", "none")[1]
 
 
 def test_what_equals_a_control_is_inconclusive():
@@ -114,7 +145,7 @@ def test_plain_methods_are_told_in_one_sentence_and_never_called_the_best_encodi
         return verdict(ranked(runs(**means), ("none", *plain)), ("none",), plain)
 
     ahead = said(rotary=0.8, none=0.5, plain_a=0.9)
-    assert ahead.startswith("rotary is best")
+    assert ahead.startswith("rotary comes first")
     assert "Plain methods ahead of every encoding: plain_a (by .1" in ahead
     level = said(seed=3, rotary=0.8, none=0.5, plain_a=0.8, plain_b=0.8001)
     assert level.count("Plain methods") == 1
@@ -131,14 +162,12 @@ def test_scores_that_are_no_numbers_are_refused_not_ranked(wrong):
 def one_study(draw, rows, seeds, *, spread):
     """Rows that are all alike: each seed takes what its own search found, which moves its score, and has its own noise."""
     grid = points([1.0, 3.0], [1.0, 10.0, 100.0], learns=True)
+    worth = dict(zip(grid, draw.choice([0.0, -0.1, -0.3], len(grid)), strict=True))
     scores = {}
     for name in rows:
-        worth = dict(zip(grid, draw.choice([0.0, -0.1, -0.3], len(grid)), strict=True))
-        tries = [{p: -worth[p] + draw.normal(0, 0.1) for p in grid} for _ in range(3)]
-        left = contenders(tries)
-        tries += [{p: -worth[p] + draw.normal(0, 0.1) for p in left} for _ in range(seeds - 3)]
+        tries = [{p: -worth[p] + draw.normal(0, 0.1) for p in grid} for _ in range(seeds)]
         luck = np.array([worth[best(values)] for values in tries])
-        scores[name] = luck - luck.mean() + spread(draw, seeds)
+        scores[name] = luck + spread(draw, seeds)
     return scores
 
 

@@ -19,7 +19,7 @@ def points(rates: Sequence[float], positional: Sequence[float], *, learns: bool)
     A row that learns nothing positional gets as many tries, all of them learning rates.
 
     >>> points([1.0, 3.0], [1.0, 10.0, 100.0], learns=True)
-    [(1.0, 10.0), (1.0, 1.0), (1.0, 100.0), (3.0, 10.0)]
+    [(1.0, 10.0), (3.0, 10.0), (1.0, 1.0), (1.0, 100.0)]
     >>> [round(rate, 2) for rate, _ in points([1.0, 3.0], [1.0, 10.0, 100.0], learns=False)]
     [1.0, 0.33, 3.0, 9.0]
     """

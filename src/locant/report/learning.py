@@ -38,7 +38,7 @@ def learning(record: StudyRecord) -> Table | None:
         count = sum(time is not None for time in found)
         low, high = jeffreys(count, len(found))
         scores = row.scores(metric)[[time is not None for time in found]]
-        steps = with_half(restricted(found, horizon), places=0)
+        steps = with_half(restricted(found, horizon), places=0) if count else "–"
         p = "" if found is first else short_number(log_rank(first, found))
         cells.append([row.name, f"{count} of {len(found)}", f"{low:.2f} to {high:.2f}", with_half(scores), steps, p])
     heads = [
@@ -46,8 +46,8 @@ def learning(record: StudyRecord) -> Table | None:
         f"reached {threshold:g}",
         "95 % of the share",
         f"{metric} of those",
-        f"mean steps to it, of {horizon:,.0f}",
-        f"log-rank p against {known[0][0].name}",
+        f"mean steps to it, at most {horizon:,.0f}",
+        f"log-rank p against {known[0][0].name}, not corrected",
     ]
     return heads, cells
 

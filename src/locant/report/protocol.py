@@ -54,8 +54,13 @@ def _training(training: dict[str, Any]) -> str:
     return (
         f"AdamW, learning rate {training['rate']:g} ({training['schedule']}, warm-up {training['warm_up']} steps), weight decay "
         f"{training['weight_decay']:g} and none on positional tensors, gradients clipped at {training['clip']:g}, "
-        f"{training['steps']} steps of {training['batch']} rows."
+        f"{training['steps']} steps of {training['batch']} rows{_early(training)}."
     )
+
+
+def _early(training: dict[str, Any]) -> str:
+    low = training.get("stop_below")
+    return f"; it ends early when three validations in a row lie below {low:g}" if low else ""
 
 
 def _seeds(record: StudyRecord) -> str:
@@ -71,17 +76,17 @@ def _search(search: dict[str, Any] | None) -> str:
     if not search:
         return "No search: one learning rate for all."
     rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
-    if "whole" not in search:
+    if "judged_by" not in search:  # a record of one search for all
         return (
             f"Every row has the same search: the learning rate times {rates} and, where something positional is learned, "
             f"its own rate times {own}, then what lies beside the best point; judged by {search['seeds']} seed(s) that "
             "are not reported, one choice for all reported seeds, so that the intervals do not know the luck of it."
         )
-    tries = len(search["rate"]) * len(search["positional_rate"])
+    tries = len(search["rate"]) + len(search["positional_rate"]) - 1
+    by = {"second half": "its mean over the second half of the run", "best step": "its best step"}[search["judged_by"]]
     return (
         f"Every reported run has a search of its own, by a seed that is not reported, {tries} tries for every row: the "
-        f"learning rate times {rates} and the positional tensors' own rate times {own}, or as many learning rates where "
-        f"nothing positional is learned; judged by validation ({search['judged_by']}). The first {search['whole']} searches "
-        "try every point, the others what won one of these or was among the best two. So the luck of the search is in "
-        "every interval and test."
+        f"positional tensors' own rate times {own} and the learning rate times {rates}, or as many learning rates where "
+        f"nothing positional is learned; judged by validation, {by}. A try that can no longer win is abandoned. So the luck "
+        "of the search is in every interval and test."
     )

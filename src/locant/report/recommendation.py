@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from locant.report.ranked import plain, ranked, rivals
+from locant.report.search import distrusted
 from locant.report.snippet import snippet
 from locant.results.record import StudyRecord
 from locant.statistics.ranking import Ranking, Row
@@ -24,7 +25,7 @@ def recommendation(record: StudyRecord) -> Advice:
     if not record.study.get("recommends"):
         return Advice([])
     ranking = ranked(record)
-    found = rivals(ranking) if ranking else []
+    found = [row for row in rivals(ranking) if row.name not in distrusted(record)] if ranking else []
     if ranking is None or not found:
         return Advice(["No encoding has all its runs: nothing can be recommended."])
     if ranking.seeds < FEWEST:
@@ -34,12 +35,10 @@ def recommendation(record: StudyRecord) -> Advice:
     if blind:
         why = f"Take none: the best encoding, {found[0].name}, is not surely better than {blind}."
         return Advice([why, *untrained], snippet(record, "none"))
-    rows = {row.name: row for row in record.rows}
-    level = [row.name for row in found if row.group == 1]
-    taken = min(level, key=lambda name: (rows[name].cost["seconds_a_step"], name))
-    level.remove(taken)
+    taken = found[0].name
+    level = [row.name for row in found[1:] if not ranking.told(taken, row.name)]
     why = (
-        f"Take {taken}: at the top it cannot be told from {', '.join(level)}, and of these it is the quickest."
+        f"Take {taken}: it comes first ({short(found[0].mean)}), though it cannot be told from {', '.join(level)}."
         if level
         else f"Take {taken}: it is ahead of all other encodings ({short(found[0].mean)})."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from locant.report.details import Table, with_half
 from locant.report.learning import learnt
 from locant.results.record import RowRecord, StudyRecord
+from locant.statistics.verdict import FEWEST
 
 
 def survives(record: StudyRecord) -> Table | None:
@@ -23,6 +24,18 @@ def survives(record: StudyRecord) -> Table | None:
     return ["", f"{metric}, {record.base.study['name']}", f"{metric}, here", "its standing"], cells
 
 
+def caveats(record: StudyRecord) -> list[str]:
+    """What such a comparison is worth."""
+    if record.base is None:
+        return []
+    searched = "" if record.study["search"] else ", at one learning rate for all rows, without a search"
+    few = max((len(row.seeds) for row in record.rows), default=0)
+    hint = "; fewer than 6 are a hint at most" if few < FEWEST else ""
+    return [
+        f"{few} {record.unit} here{searched}{hint}. Standing: most runs learnt it, or not; else ahead of none, or not."
+    ]
+
+
 def standing(row: RowRecord, record: StudyRecord) -> bool | None:
     """Whether most runs of a row learnt the task; where that cannot be told, whether its mean is ahead of none's."""
     found = learnt(row, record)
@@ -32,4 +45,4 @@ def standing(row: RowRecord, record: StudyRecord) -> bool | None:
     if none is None or row.name == "none":
         return None
     ahead = float(row.scores(metric).mean() - none.mean())
-    return (ahead > 0) == bool(record.facts["higher_is_better"])
+    return ahead * (1 if record.facts["higher_is_better"] else -1) > 0

@@ -15,15 +15,16 @@ from locant.results.record import Point, RowRecord, StudyRecord
 def searched_once(record: StudyRecord) -> bool:
     """Whether one search chose for all reported seeds, as in records of earlier versions."""
     search = record.study.get("search")
-    return isinstance(search, dict) and "whole" not in search
+    return isinstance(search, dict) and "judged_by" not in search
 
 
 def chosen(record: StudyRecord) -> Table | None:
     """For every row: what its searches chose, what share of its spread that makes, and how fixed points did."""
-    rows = [row for row in record.rows if row.costs and row.chosen]
+    searched = {run.name for run in record.search}
+    rows = [row for row in record.rows if row.chosen and (row.name in searched or (row.costs and not searched))]
     if not record.study["search"] or not rows:
         return None
-    heads = ["", "learning rate ×, positional ×: chosen by", "share of the spread"]
+    heads = ["", "rate ×, positional ×: searches", "of the spread"]
     fixed = _fixed(record)
     if not fixed:
         return heads, [[row.name, _choices(row.chosen), _share(row, record)] for row in rows]
@@ -33,7 +34,7 @@ def chosen(record: StudyRecord) -> Table | None:
         best = _best_fixed(record, fixed.get(row.name, {}))
         mark = "search failed" if row.name in failed else ""
         cells.append([row.name, _choices(row.chosen), _share(row, record), *(best or ("", "")), mark])
-    return [*heads, "best fixed point", "its score", ""], cells
+    return [*heads, "fixed", "its score", ""], cells
 
 
 def _choices(points: Sequence[Point]) -> str:
@@ -72,15 +73,16 @@ def share_of_choice(values: np.ndarray, points: Sequence[Point]) -> float | None
 
 
 def distrusted(record: StudyRecord) -> list[str]:
-    """The rows that lose to a fixed point of the grid on fresh seeds, beyond the interval and beyond the margin."""
+    """The rows that lose to a fixed point of the grid on fresh seeds, beyond the margin and an interval for all of them."""
     sign = 1 if record.facts["higher_is_better"] else -1
     margin = record.study.get("margin") or 0.0
     fixed = _fixed(record)
+    tests = sum(map(len, fixed.values()))
     found = []
     for row in record.rows:
         own = row.scores(record.facts["metric"])
         points = fixed.get(row.name, {})
-        leads = [lead_of(sign * scores, sign * own, len(points)) for scores in points.values() if len(own) > 1]
+        leads = [lead_of(sign * scores, sign * own, tests) for scores in points.values() if len(own) > 1]
         if any(lead > margin for lead in leads):
             found.append(row.name)
     return found
@@ -102,12 +104,12 @@ def lead_of(scores: np.ndarray, own: np.ndarray, tests: int, alpha: float = 0.05
 
 
 def _fixed(record: StudyRecord) -> dict[str, dict[Point, np.ndarray]]:
-    """The scores of every row at its fixed points; points with fewer than two runs that ended well are left out."""
-    found: dict[str, dict[Point, list[float]]] = {}
+    """The scores of every row at its fixed points; a point at which a run failed is no point to recommend."""
+    found: dict[str, dict[Point, list[float | None]]] = {}
     for run in record.checks:
-        if run.score is not None:
-            found.setdefault(run.name, {}).setdefault(run.point, []).append(run.score)
-    return {name: {p: np.array(s) for p, s in some.items() if len(s) > 1} for name, some in found.items()}
+        found.setdefault(run.name, {}).setdefault(run.point, []).append(run.score)
+    whole = {name: {p: s for p, s in some.items() if None not in s and len(s) > 1} for name, some in found.items()}
+    return {name: {point: np.array(scores, float) for point, scores in some.items()} for name, some in whole.items()}
 
 
 def _best_fixed(record: StudyRecord, points: dict[Point, np.ndarray]) -> tuple[str, str] | None:
@@ -119,7 +121,7 @@ def _best_fixed(record: StudyRecord, points: dict[Point, np.ndarray]) -> tuple[s
 
 
 def costs(record: StudyRecord) -> list[str]:
-    """What searching and checking took, beside the reported runs."""
+    """What searching and checking took, beside the reported runs; and who was not searched."""
     if not record.search:
         return []
     reported = [seconds for row in record.rows for seconds in row.costs.get("seconds", [])]
@@ -132,7 +134,11 @@ def costs(record: StudyRecord) -> list[str]:
     for name, some in parts.items():
         if some:
             spent.append(f"the {name} {_minutes(sum(cost.get('seconds', 0.0) for cost in some))} ({len(some):,} runs)")
-    return [f"Work of one core: {', '.join(spent)}."]
+    idle = ", ".join(record.barred)
+    barred = (
+        [f"Not searched, because an exact ceiling keeps them from learning it at any rate: {idle}."] if idle else []
+    )
+    return [f"Work of one core: {', '.join(spent)}.", *barred]
 
 
 def _minutes(seconds: float) -> str:
@@ -158,12 +164,8 @@ def edges(record: StudyRecord) -> list[str]:
 
 
 def _on_the_edge(points: Sequence[Point], tried: set[Point]) -> bool:
-    """Whether more than half of the choices lie at the highest or lowest of one of the rates."""
-    ends = [
-        {min(axis), max(axis)} if len(axis) > 2 else {max(axis)}
-        for axis in (sorted({p[i] for p in tried}) for i in (0, 1))
-    ]
-    ends = [end if len({p[i] for p in tried}) > 1 else set() for i, end in enumerate(ends)]
+    """Whether more than half of the choices lie at the highest or lowest of one of the rates, the study's own apart."""
+    ends = [{min(axis), max(axis)} - {1.0} for axis in zip(*tried, strict=True)]
     return 2 * sum(point[0] in ends[0] or point[1] in ends[1] for point in points) > len(points)
 
 

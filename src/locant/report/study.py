@@ -15,7 +15,7 @@ from locant.report.details import Table, details, published
 from locant.report.learning import learning, learnt, longer, standing
 from locant.report.ranked import plain, ranked, rivals
 from locant.report.recommendation import recommendation
-from locant.report.repeated import survives
+from locant.report.repeated import caveats, survives
 from locant.report.search import distrusted
 from locant.results.record import RowRecord, StudyRecord
 from locant.statistics.paired import detectable, holm, seeds_needed
@@ -46,6 +46,7 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
     ranking = ranked(record)
     listed: list[dict[str, Any]] = []
     p_none = _against_none(ranking)
+    failed = distrusted(record)
     for place in ranking.rows if ranking else []:
         apart = ranking.apart(place.name, "none") if ranking and place.name in p_none else None
         listed.append(
@@ -54,7 +55,8 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
                 metric: place.mean,
                 "low": _finite(place.low),
                 "high": _finite(place.high),
-                "group": place.group or None,
+                "group": None if place.name in failed else place.group or None,
+                "search_failed": place.name in failed,
                 "learnt": _share_learnt(by_name[place.name], record),
                 "against_none": apart[0].mean if apart else None,
                 "against_none_low": _finite(apart[0].low) if apart else None,
@@ -115,6 +117,7 @@ def conclusion(record: StudyRecord) -> str:
         unit=record.unit,
         margin=record.study.get("margin"),
         distrusted=distrusted(record),
+        missing=[row.name for row in record.rows if row.failures],
     )
     if search.searched_once(record):
         said = f"Not to be relied on: one search chose for all {record.unit}, and no interval knows its luck. {said}"
@@ -122,7 +125,7 @@ def conclusion(record: StudyRecord) -> str:
         return said
     pairs = combinations(rivals(ranking), 2)
     spread = float(np.median([np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in pairs]))
-    if ranking.seeds >= ENOUGH:
+    if ranking.seeds >= ENOUGH and spread > 0:
         seen = detectable(spread, ranking.seeds, alpha=ranking.level)
         said += (
             f" For the median pair of encodings, differences below {seen:.2g} could hardly be seen with {ranking.seeds} "
@@ -183,7 +186,7 @@ def sections(record: StudyRecord) -> list[Section]:
     study, advice = record.study, recommendation(record)
     found = [
         Section("What to take", advice.lines, code=advice.code),
-        Section("Does it survive another model?", [], survives(record)),
+        Section("Does it survive another model?", caveats(record), survives(record)),
         Section("What the controls show", controls.told(record)),
         Section("More measurements", [], details(record)),
         Section("Who learnt it, and how soon", standing(record), learning(record)),
@@ -254,7 +257,7 @@ def cells(row: dict[str, Any], record: StudyRecord) -> list[str]:
         row["name"],
         *([shown] if _tells_learning(record) else []),
         _with_interval(row[metric], row["low"], row["high"], ".3f"),
-        "" if row["group"] is None else str(row["group"]),
+        "search failed" if row["search_failed"] else "" if row["group"] is None else str(row["group"]),
         _with_interval(row["against_none"], row["against_none_low"], row["against_none_high"], "+.3f"),
         "" if row["p"] is None else f"{row['p']:.3f}",
         _number(row["parameters"], ",.0f"),

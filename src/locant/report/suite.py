@@ -5,6 +5,7 @@ from __future__ import annotations
 from locant.report.details import Table, with_half
 from locant.report.learning import learnt
 from locant.report.ranked import ranked
+from locant.report.search import distrusted
 from locant.report.study import conclusion
 from locant.results.record import StudyRecord
 
@@ -33,11 +34,11 @@ def together(title: str, records: list[StudyRecord]) -> str:
 def _cells(record: StudyRecord) -> dict[str, str]:
     ranking, metric = ranked(record), record.facts["metric"]
     group = {row.name: row.group for row in ranking.rows} if ranking else {}
-    cells = {}
+    cells, failed = {}, distrusted(record)
     for row in record.rows:
         found = learnt(row, record)
         share = [f"{found[0]}/{found[1]}"] if found else []
-        place = [f"({group[row.name]})"] if group.get(row.name) else []
+        place = [f"({'search failed' if row.name in failed else group[row.name]})"] if group.get(row.name) else []
         told = " ".join([*share, with_half(row.scores(metric)), *place])
         cells[row.name] = f"{len(row.failures)} failed" if row.failures else told
     return cells

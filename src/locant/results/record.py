@@ -155,14 +155,16 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
         checks=[_extra(store, line, facts["metric"]) for line in choices.get("checks", [])],
         longer=[_extra(store, line, facts["metric"]) for line in choices.get("longer", [])],
         barred=choices.get("barred", {}),
-        base=_base(store, kept, entry["study"].get("repeats", "")),
+        base=_base(store, kept, entry["study"]),
     )
     return for_people(record)
 
 
-def _base(store: Store, kept: list[dict[str, Any]], name: str) -> StudyRecord | None:
-    """The newest study of a name, when there is one."""
-    return read_record(store, name) if name and any(entry["name"] == name for entry in kept) else None
+def _base(store: Store, kept: list[dict[str, Any]], study: dict[str, Any]) -> StudyRecord | None:
+    """The newest of the studies that this one repeats: by name, and with the same task."""
+    task = ("task", "task_options")
+    same = [e for e in kept if e["name"] == study.get("repeats") and all(e["study"][k] == study[k] for k in task)]
+    return read_record(store, same[0]["id"]) if same and study.get("repeats") != study["name"] else None
 
 
 def _points(chosen: Any) -> list[Point]:

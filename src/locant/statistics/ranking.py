@@ -76,7 +76,7 @@ def rank(scores: Mapping[str, np.ndarray], *, references: Sequence[str] = (), hi
     order = sorted(scores, key=lambda name: -sign * float(np.mean(scores[name])))
     rivals = [name for name in order if name not in references]
     pairs = list(combinations(rivals, 2))
-    families = [pairs, *_against(order, rivals, references)]
+    families = [pairs, *_against(rivals, [name for name in references if name in order])]
     corrected = {pair: p for family in families for pair, p in _corrected(scores, family).items()}
     differences = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in corrected}
     group = _groups(rivals, corrected)
@@ -88,13 +88,10 @@ def rank(scores: Mapping[str, np.ndarray], *, references: Sequence[str] = (), hi
     return Ranking(rows, differences, corrected, higher_is_better, sizes.pop(), level)
 
 
-def _against(order: list[str], rivals: list[str], references: Sequence[str]) -> list[list[Pair]]:
-    """A family for each reference: all encodings against it; and the references that stand before it in the list."""
-    listed = [name for name in references if name in order]
-    return [
-        [(name, reference) for name in rivals] + [(other, reference) for other in listed[at + 1 :]]
-        for at, reference in enumerate(listed)
-    ]
+def _against(rivals: list[str], references: list[str]) -> list[list[Pair]]:
+    """A family for each reference, all encodings against it; and one of all references against the first of them."""
+    families = [[(name, reference) for name in rivals] for reference in references]
+    return [*families, [(other, references[0]) for other in references[1:]]] if references else []
 
 
 def _corrected(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> dict[Pair, float]:

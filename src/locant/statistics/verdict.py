@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from locant.statistics.paired import equivalent, seeds_needed
-from locant.statistics.ranking import Ranking, Row
+from locant.statistics.ranking import ALPHA, Ranking, Row
 
 FEWEST, ENOUGH = 6, 10
 
@@ -20,6 +20,7 @@ def verdict(
     unit: str = "seeds",
     margin: float | None = None,
     distrusted: Sequence[str] = (),
+    missing: Sequence[str] = (),
 ) -> str:
     """Sentences that say no more than the runs allow.
 
@@ -27,7 +28,8 @@ def verdict(
     plain       plain methods; when one is ahead of the first encoding, or level with it, that is said
     unit        what scores are paired over
     margin      a difference too small to matter: rows that surely differ by less are called equal
-    distrusted  rows whose search failed: nothing is built on them
+    distrusted  rows whose search failed: their scores are too low, so nothing is built on them
+    missing     rows that are not in the ranking, because runs of theirs failed
 
     >>> from locant.statistics.ranking import rank
     >>> verdict(rank({"rotary": np.full(4, 0.9), "none": np.full(4, 0.5)}, references=["none"]))
@@ -38,25 +40,31 @@ def verdict(
             f"No claim is possible with {ranking.seeds} {unit}: a paired test on fewer than {FEWEST} can never reach "
             f"p < .05. Run at least {ENOUGH}."
         )
-    rivals = [row for row in ranking.rows if row.group and row.name not in distrusted]
-    if not rivals:
+    entrants = [row for row in ranking.rows if row.group]
+    rivals = [row for row in entrants if row.name not in distrusted]
+    if not entrants:
         return "There is nothing to compare: no encoding has all its runs."
+    if not rivals:
+        return f"Nothing can be said. {_left_out(distrusted, missing)}"
     first = rivals[0]
-    sentences = [_against_controls(ranking, rivals, controls, margin)]
+    sentences = [_against_controls(ranking, rivals, controls, margin, distrusted)]
     if not sentences[0]:
-        level = [row for row in rivals[1:] if not ranking.told(first.name, row.name)]
-        behind = [row for row in rivals[1:] if row not in level]
-        equal = [row for row in level if margin is not None and equivalent(_gaps(first, row), margin)]
-        open_ = [row for row in level if row not in equal]
+        others = rivals[1:]
+        alpha = ALPHA / max(1, len(others))
+        equal = [row for row in others if margin is not None and equivalent(_gaps(first, row), margin, alpha)]
+        apart = [row for row in others if row not in equal]
+        open_ = [row for row in apart if not ranking.told(first.name, row.name)]
+        behind = [row for row in apart if row not in open_]
+        alone = len(others) == len(behind) > 0 and not distrusted and not missing
         sentences = [
-            _first(first, level),
+            f"{first.name} {'is best' if alone else 'comes first'} ({short(first.mean)}).",
             _equal(equal, first, margin),
             _open(ranking, open_, first),
             _next(ranking, behind, first),
             _what_it_takes(ranking, open_, first, unit),
         ]
     sentences.append(_against_plain(ranking, first, plain))
-    sentences.append(_distrusted(distrusted))
+    sentences.append(_left_out(distrusted, missing))
     if ranking.seeds < ENOUGH:
         sentences.append(f"With {ranking.seeds} {unit} this is a hint; a claim needs {ENOUGH}.")
     return " ".join(sentence for sentence in sentences if sentence)
@@ -66,12 +74,16 @@ def _gaps(a: Row, b: Row) -> np.ndarray:
     return np.subtract(a.scores, b.scores)
 
 
-def _against_controls(ranking: Ranking, rivals: list[Row], controls: Sequence[str], margin: float | None) -> str:
+def _against_controls(
+    ranking: Ranking, rivals: list[Row], controls: Sequence[str], margin: float | None, distrusted: Sequence[str]
+) -> str:
     """Inconclusive when the first cannot be told from a control; no help when it is behind one, or equal to it."""
     first, order = rivals[0], [row.name for row in ranking.rows]
     for row in ranking.rows:
         if row.name not in controls:
             continue
+        if row.name in distrusted:
+            return f"Inconclusive: the search failed for the control {row.name}."
         apart, p = ranking.apart(row.name, first.name)
         if margin is not None and all(equivalent(_gaps(one, row), margin) for one in rivals):
             return f"No encoding helps: each of them differs from {row.name} by less than {short(margin)}."
@@ -83,13 +95,6 @@ def _against_controls(ranking: Ranking, rivals: list[Row], controls: Sequence[st
                 f"by {short(abs(apart.mean))} ± {short(apart.half_width)}."
             )
     return ""
-
-
-def _first(first: Row, level: list[Row]) -> str:
-    """Best is who can be told from every other; else it only comes first."""
-    if level:
-        return f"{first.name} comes first ({short(first.mean)})."
-    return f"{first.name} is best ({short(first.mean)})."
 
 
 def _equal(rows: list[Row], first: Row, margin: float | None) -> str:
@@ -147,13 +152,15 @@ def _against_plain(ranking: Ranking, first: Row, plain: Sequence[str]) -> str:
     return f"Plain methods {'; '.join(parts)}." if parts else ""
 
 
-def _distrusted(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    why = (
-        "a fixed point of the grid beats its score" if len(names) == 1 else "fixed points of the grid beat their scores"
-    )
-    return f"The search failed for {_joined(list(names))}: {why}, and nothing is built on that."
+def _left_out(distrusted: Sequence[str], missing: Sequence[str]) -> str:
+    """The rows of which nothing is said, and why."""
+    parts = []
+    if distrusted:
+        why = "a fixed point of the grid beats its score" if len(distrusted) == 1 else "fixed points beat their scores"
+        parts.append(f"The search failed for {_joined(list(distrusted))}: {why}, and nothing is built on that.")
+    if missing:
+        parts.append(f"Left out, because runs failed: {_joined(list(missing))}.")
+    return " ".join(parts)
 
 
 def _joined(words: list[str]) -> str:
