@@ -31,7 +31,7 @@ CASES = [
     (["real-anomalies", "--nab", "whole"], "marks none or all of the rows of even/0.csv"),
     (["real-anomalies", "--nab", "two"], "even/0.csv has 2 columns of values"),
     (["real-anomalies", "--nab", "nab", "--seeds", "9"], "has 3 series, numbered from 0, but number 8 is asked for"),
-    (["real-anomalies", "--nab", "nab", "--set", "search={ whole = 1 }"], "cannot search: all its series are reported"),
+    (["real-anomalies", "--nab", "nab", "--set", "search={ check = 1 }"], "cannot search: all its series are reported"),
     (["real-anomalies", "--nab", "even", "--design", "irregular"], "is sampled at uneven times"),
     (["order", "--nab", "nab"], "--nab is for studies of the task real-anomalies"),
     (["order", "--set", "seeds=all"], "has no end of them"),

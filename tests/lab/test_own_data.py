@@ -173,10 +173,10 @@ def kept(tmp_path, path, score, seeds=10):
     return read_record(store, which)
 
 
-def test_of_those_that_cannot_be_told_apart_the_quickest_is_recommended(tmp_path, series):
+def test_the_first_is_recommended_and_who_cannot_be_told_from_it_is_named(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name in ("rotary", "alibi") else 0.5)
     said = recommendation(record).lines
-    assert said[0].startswith("Take rotary: at the top it cannot be told from alibi")
+    assert said[0].startswith("Take rotary: it comes first (.10), though it cannot be told from alibi.")
     assert "learns 7 numbers" in said[1]
     assert "0.33 times as long" in said[1]
     assert "-.40" in said[1]
