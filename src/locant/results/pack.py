@@ -1,7 +1,7 @@
 """Finished studies in one small file that can be sent or kept beside a text: JSON, compressed. No torch.
 
-Every number of every run is in it, the validations of runs that are not reported to four figures; and for pictures the
-notes of each row's first seed, in 32 shades.
+Every score of every run is in it; validations and costs to five figures; and for pictures the notes of each row's first
+reported seed, in 32 shades.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
             run = store.find(digest, code)
             if run is None or (digest, code) in runs:
                 continue
-            if run.config["seed"] >= FIRST_SEARCH_SEED:
-                runs[digest, code] = replace(run, notes={}, history=[_rounded(line) for line in run.history])
-                continue
-            name = run.config["name"]
-            runs[digest, code] = replace(run, notes={} if name in drawn else in_fewer_shades(run.notes))
-            drawn.add(name)
+            name, reported = run.config["name"], run.config["seed"] < FIRST_SEARCH_SEED
+            notes = in_fewer_shades(run.notes) if reported and name not in drawn else {}
+            history = [_rounded(line) for line in run.history]
+            runs[digest, code] = replace(run, notes=notes, history=history, cost=_rounded(run.cost))
+            drawn |= {name} if reported else set()
     text = json.dumps({"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]})
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.part")
@@ -50,10 +49,10 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
 
 def _rounded(line: dict[str, float]) -> dict[str, float]:
     """
-    >>> _rounded({"step": 25, "loss": 0.693147})
-    {'step': 25, 'loss': 0.6931}
+    >>> _rounded({"step": 25, "loss": 0.69314718})
+    {'step': 25, 'loss': 0.69315}
     """
-    return {name: value if name == "step" else float(f"{value:.4g}") for name, value in line.items()}
+    return {name: value if isinstance(value, int) else float(f"{value:.5g}") for name, value in line.items()}
 
 
 def in_fewer_shades(notes: dict[str, Any]) -> dict[str, Any]:
