@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 from _table import table
 
-from locant.baselines import load
-from locant.detection import detect
-from locant.metrics.smoothing import random_scores, smooth
-from locant.metrics.vus_pr import vus_pr
-from locant.metrics.vus_window import vus_window
-from locant.series import Series, read_series
-from locant.statistics.paired import compare
+from locant.anomaly.baselines import load
+from locant.anomaly.detector import detect
+from locant.anomaly.metrics.smoothing import random_scores, smooth
+from locant.anomaly.metrics.vus_pr import vus_pr
+from locant.anomaly.metrics.vus_window import vus_window
+from locant.anomaly.series import Series, read_series
+from locant.lab.statistics.paired import compare
 
 OWN, PLAIN = "locant detect", "sub-pca"
 

@@ -20,9 +20,9 @@ from peer_facts import facts
 from peers import PEERS, SHAPE, Peer
 
 import locant
-from locant.certificate import certify
-from locant.report.certificates import LEGEND, failures, markdown_matrix, meanings
-from locant.subject import EFFORTS, seeded
+from locant.certification.certificate import certify
+from locant.certification.probe import EFFORTS, seeded
+from locant.lab.report.certificates import LEGEND, failures, markdown_matrix, meanings
 
 
 def papers(makers: dict[str, Callable[[], locant.Encoding]], effort: str) -> list[dict]:
@@ -83,7 +83,7 @@ def page(effort: str, date: str) -> str:
 
 Every property that locant can measure, of its own encodings and of {len(PEERS)} from four other libraries. A property
 is held against what an encoding claims: ours claim in their files, for the others the claims of the papers behind
-them are taken. How each is measured stands in its own file under `src/locant/properties`.
+them are taken. How each is measured stands in its own file under `src/locant/certification/properties`.
 
 Made on {date} by `python docs/make_certificates.py --effort {effort}`, at dim 64, heads 4, length 512, with
 {versions}, on a CPU. The number in a cell is the measurement; times (cost) vary from run to run.

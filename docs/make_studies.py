@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from locant.report.folder import write_folder
-from locant.report.search import searched_once
-from locant.report.suite import side_by_side, together
-from locant.results.pack import pack, unpack
-from locant.results.reading import designs, parts, read_study, study_names
-from locant.results.record import StudyRecord, read_record
-from locant.results.store import Store, named
+from locant.lab.report.folder import write_folder
+from locant.lab.report.search import searched_once
+from locant.lab.report.suite import side_by_side, together
+from locant.lab.store.pack import pack, unpack
+from locant.lab.store.reading import designs, parts, read_study, study_names
+from locant.lab.store.record import StudyRecord, read_record
+from locant.lab.store.store import Store, named
 
 HOME = Path(__file__).parent
 PACKED = HOME / "studies" / "studies.json.gz"

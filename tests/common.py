@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 import locant
@@ -43,6 +44,11 @@ def build(name: str, *, dim: int = 32, heads: int = 4, length: int = 64, seed: i
         for parameter in encoding.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.5)
     return encoding.eval()
+
+
+def some_every_day(*names: str) -> list:
+    """Every encoding and variant as parameters, of which only these are tested every day; the others are slow."""
+    return [name if name in names else pytest.param(name, marks=pytest.mark.slow) for name in EVERY]
 
 
 def claimants(claim: str) -> list[str]:

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 import locant
-from locant.catalog import FOLDER, describe
-from locant.certificate import Finding
+from locant.certification.certificate import Finding
+from locant.encodings.registry import FOLDER, describe
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "mutants.md"

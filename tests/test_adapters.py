@@ -7,12 +7,12 @@ import copy
 import pytest
 import torch
 from torch import nn
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
 import locant
-from locant.certificate import NOT_CLAIMED, certify
-from locant.subject import Subject, learns
-
-SMALL = {"dim": 16, "heads": 2, "length": 32}
+from locant.certification.certificate import NOT_CLAIMED, certify
+from locant.certification.probe import Subject, learns
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
 
@@ -95,3 +95,38 @@ def test_frozen_numbers_are_examined_as_they_are():
     adapted = locant.adapt(ramp, dim=4)
     assert Subject(adapted).stirred().module.weight.item() == 0.25
     assert learns(adapted) == 0
+
+
+def llama(kind, **claims):
+    """The rotary module of transformers, made for 32 positions."""
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "max_position_embeddings": 32}
+    said = {"rope_type": kind, "rope_theta": 10_000.0, **({"factor": 2.0} if kind != "default" else {})}
+
+    def turn(module, q, k, pos):
+        return apply_rotary_pos_emb(q, k, *module(q, pos if pos.dim() == 2 else pos[None]))
+
+    module = LlamaRotaryEmbedding(LlamaConfig(**sizes, rope_parameters=said))
+    return locant.adapt(turn, module=module, **SMALL, cacheable_keys=True, **claims)
+
+
+@pytest.mark.parametrize("claims", [{}, {"extrapolates": True}])
+def test_frequencies_that_stay_grown_after_a_far_call_are_caught(claims):
+    """Within the made length nothing shows: they go back as soon as a call is short."""
+    paper = certify(llama("dynamic", **claims), only=["pure", "cache"])
+    assert paper.fails == ["pure", "cache"]
+    assert "call at other positions moves the output at positions 32 and on by " in paper["pure"].said
+    assert paper["cache"].numbers["error"] > 0.01
+
+
+@pytest.mark.parametrize("kind", ["default", "linear"])
+def test_frequencies_that_stay_as_they_are_pass(kind):
+    assert certify(llama(kind, extrapolates=True), only=["pure", "cache"]).fails == []
+
+
+def test_positions_past_the_length_may_be_refused():
+    class Ends(Ramp):
+        def forward(self, x, pos):
+            return x + torch.eye(32, 16)[pos]
+
+    adapted = locant.adapt(Ends(), **SMALL, cacheable_keys=True)
+    assert certify(adapted, only=["pure", "cache"]).holds == ["pure", "cache"]

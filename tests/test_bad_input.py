@@ -1,4 +1,4 @@
-"""Every door refuses what does not fit with a ValueError that says what was asked and what is allowed."""
+"""Every hook refuses what does not fit with a ValueError that says what was asked and what is allowed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 
 import locant
 from locant.attention import explicit
-from locant.catalog import claiming, describe
+from locant.encodings.registry import claiming, describe
 
 B, H, T, D, d = 3, 2, 5, 8, 4
 POS = torch.arange(T)
@@ -40,7 +40,7 @@ def layer(name, **options):
     return locant.Attention(enc(name, **options)).eval()
 
 
-DOORS = {  # (the encoding's name, positions, the encoding's options) → an output
+HOOKS = {  # (the encoding's name, positions, the encoding's options) → an output
     "attend, q_pos": lambda n, p, **o: attend(layer(n, **o).encoding, q_pos=p, k_pos=good(**o)),
     "attend, k_pos": lambda n, p, **o: attend(layer(n, **o).encoding, q_pos=good(**o), k_pos=p),
     "explicit": lambda n, p, **o: explicit(Q, Q, Q, encoding=layer(n, **o).encoding, q_pos=p, k_pos=good(**o)).out,
@@ -51,7 +51,7 @@ DOORS = {  # (the encoding's name, positions, the encoding's options) → an out
     "Transformer.look": lambda n, p, **o: model(n, **o).look(X, p).out,
     "Transformer.step": lambda n, p, **o: model(n, **o).step(X, p)[0],
 }
-every_door = pytest.mark.parametrize("door", DOORS)
+every_hook = pytest.mark.parametrize("hook", HOOKS)
 
 
 def good(axes=1, **_):
@@ -65,12 +65,12 @@ def refused(call, *fragments):
     assert [one for one in fragments if one not in str(caught.value)] == [], str(caught.value)
 
 
-def each_refused(names, door, pos, *fragments, **options):
+def each_refused(names, hook, pos, *fragments, **options):
     """`refused` for every name; those that are not are listed together."""
     wrong = {}
     for name in names:
         try:
-            refused(lambda name=name: DOORS[door](name, pos, **options), *fragments)
+            refused(lambda name=name: HOOKS[hook](name, pos, **options), *fragments)
         except (Exception, pytest.fail.Exception) as problem:
             wrong[name] = f"{type(problem).__name__}: {problem}"
     assert wrong == {}
@@ -94,16 +94,16 @@ MISFITS = {
 }
 
 
-@every_door
+@every_hook
 @pytest.mark.parametrize("case", MISFITS)
-def test_positions_that_do_not_fit_are_refused_by_every_encoding(door, case):
-    each_refused(locant.names(), door, *MISFITS[case])
+def test_positions_that_do_not_fit_are_refused_by_every_encoding(hook, case):
+    each_refused(locant.names(), hook, *MISFITS[case])
 
 
-@every_door
-def test_one_row_of_positions_serves_the_whole_batch(door):
+@every_hook
+def test_one_row_of_positions_serves_the_whole_batch(hook):
     for name in locant.names():
-        assert torch.allclose(DOORS[door](name, POS[None]), DOORS[door](name, POS), atol=1e-6)
+        assert torch.allclose(HOOKS[hook](name, POS[None]), HOOKS[hook](name, POS), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_a_step_may_write_its_positions_in_another_shape_than_the_cache(old, new
     assert torch.allclose(out, model("rotary")(torch.cat([X, X[:, :1]], 1), torch.arange(T + 1))[:, -1:], atol=1e-5)
 
 
-@every_door
-def test_positions_are_never_guessed(door):
+@every_hook
+def test_positions_are_never_guessed(hook):
     acting = [name for name in locant.names() if name != "none"]
-    each_refused(acting, door, None, "locant.positions")
+    each_refused(acting, hook, None, "locant.positions")
 
 
 AXES = {
@@ -132,35 +132,35 @@ AXES = {
 WITH_AXES = [name for name in locant.names() if "axes" in describe(name).options]
 
 
-@every_door
+@every_hook
 @pytest.mark.parametrize("case", AXES)
-def test_positions_with_wrong_axes_are_refused(door, case):
-    each_refused(WITH_AXES, door, *AXES[case], axes=2)
+def test_positions_with_wrong_axes_are_refused(hook, case):
+    each_refused(WITH_AXES, hook, *AXES[case], axes=2)
 
 
-@every_door
+@every_hook
 @pytest.mark.parametrize("rows", [1, B])
-def test_positions_with_the_right_axes_are_taken(door, rows):
+def test_positions_with_the_right_axes_are_taken(hook, rows):
     pos = good(axes=2) if rows == 1 else good(axes=2).expand(B, T, 2)
     for name in WITH_AXES:
-        DOORS[door](name, pos, axes=2)
+        HOOKS[hook](name, pos, axes=2)
 
 
-@pytest.mark.parametrize("door", ["Attention", "Attention.step", "Transformer", "Transformer.look", "Transformer.step"])
-def test_a_table_refuses_real_positions_and_names_who_takes_them(door):
-    each_refused(TABLES, door, POS + 0.5, "whole numbers", "torch.float32", ", ".join(claiming("real_positions")))
+@pytest.mark.parametrize("hook", ["Attention", "Attention.step", "Transformer", "Transformer.look", "Transformer.step"])
+def test_a_table_refuses_real_positions_and_names_who_takes_them(hook):
+    each_refused(TABLES, hook, POS + 0.5, "whole numbers", "torch.float32", ", ".join(claiming("real_positions")))
 
 
-@pytest.mark.parametrize("door", ["attend, q_pos", "attend, k_pos", "explicit"])
-def test_a_table_of_distances_refuses_real_positions_in_attention(door):
-    each_refused(["relative", "shaw", "t5"], door, POS + 0.5, "whole numbers", "torch.float32")
+@pytest.mark.parametrize("hook", ["attend, q_pos", "attend, k_pos", "explicit"])
+def test_a_table_of_distances_refuses_real_positions_in_attention(hook):
+    each_refused(["relative", "shaw", "t5"], hook, POS + 0.5, "whole numbers", "torch.float32")
 
 
-@pytest.mark.parametrize("door", ["Attention", "Attention.step", "Transformer", "Transformer.step"])
-def test_a_table_says_where_it_ends_and_what_has_no_end(door):
+@pytest.mark.parametrize("hook", ["Attention", "Attention.step", "Transformer", "Transformer.step"])
+def test_a_table_says_where_it_ends_and_what_has_no_end(hook):
     assert ENDS == ["hybrid", "learned"]
-    each_refused(ENDS, door, POS + 12, "0..15", "position 16", "length > 16", "alibi, continuous, fourier")
-    each_refused(ENDS, door, POS - 3, "0..15", "position -3", "alibi, continuous, fourier")
+    each_refused(ENDS, hook, POS + 12, "0..15", "position 16", "length > 16", "alibi, continuous, fourier")
+    each_refused(ENDS, hook, POS - 3, "0..15", "position -3", "alibi, continuous, fourier")
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32], ids=str)
@@ -196,19 +196,34 @@ ATTEND = {
     "mask of another batch": ({"mask": SEEN[:2]}, "(2, 2, 5, 5)", "(3, 2, 5, 5)"),
     "mask of one key": ({"mask": SEEN[..., :1]}, "(3, 2, 5, 1)", "(3, 2, 5, 5)"),
     "mask on another device": ({"mask": SEEN.to("meta")}, "mask is on meta", "cpu"),
-    "unknown path": (
-        {"path": "fusd"},
-        "path='fusd'",
+    "unknown backend": (
+        {"backend": "fusd"},
+        "backend='fusd'",
         "Did you mean 'fused'?",
         "auto",
-        "explicit, blocked, tiled, flex, fused",
+        "flex, tiled, blocked, fused, reference",
     ),
-    "fused for shaw": ({"encoding": enc("shaw"), "path": "fused"}, "Shaw", "path='fused'", "'auto' or 'explicit'"),
-    "blocked for shaw": ({"encoding": enc("shaw"), "path": "blocked"}, "Shaw", "path='blocked'", "'explicit'"),
-    "tiled without a bias": ({"encoding": enc("rotary"), "path": "tiled"}, "Rotary", "a bias from positions", "'auto'"),
-    "tiled with dropout": ({"encoding": enc("t5"), "path": "tiled", "dropout": 0.1}, "T5", "no dropout", "'auto'"),
-    "blocked with dropout": ({"encoding": enc("t5"), "path": "blocked", "dropout": 0.1}, "T5", "no dropout", "'auto'"),
-    "tiled for shaw": ({"encoding": enc("shaw"), "path": "tiled"}, "Shaw", "path='tiled'", "'explicit'"),
+    "fused for shaw": (
+        {"encoding": enc("shaw"), "backend": "fused"},
+        "Shaw",
+        "backend='fused'",
+        "'auto' or 'reference'",
+    ),
+    "blocked for shaw": ({"encoding": enc("shaw"), "backend": "blocked"}, "Shaw", "backend='blocked'", "'reference'"),
+    "tiled without a bias": (
+        {"encoding": enc("rotary"), "backend": "tiled"},
+        "Rotary",
+        "no bias and no mask",
+        "'auto'",
+    ),
+    "tiled with dropout": ({"encoding": enc("t5"), "backend": "tiled", "dropout": 0.1}, "T5", "no dropout", "'auto'"),
+    "blocked with dropout": (
+        {"encoding": enc("t5"), "backend": "blocked", "dropout": 0.1},
+        "T5",
+        "no dropout",
+        "'auto'",
+    ),
+    "tiled for shaw": ({"encoding": enc("shaw"), "backend": "tiled"}, "Shaw", "backend='tiled'", "'reference'"),
 }
 
 
@@ -264,17 +279,17 @@ INPUTS = {
 
 @pytest.mark.parametrize("case", INPUTS)
 @pytest.mark.parametrize(
-    "door", [layer("rotary"), model("rotary"), model("rotary").step], ids=["layer", "model", "step"]
+    "hook", [layer("rotary"), model("rotary"), model("rotary").step], ids=["layer", "model", "step"]
 )
-def test_an_input_that_does_not_fit_is_refused(door, case):
+def test_an_input_that_does_not_fit_is_refused(hook, case):
     x, *fragments = INPUTS[case]
-    refused(lambda: door(x, POS), *fragments)
+    refused(lambda: hook(x, POS), *fragments)
 
 
 def test_masks_that_do_not_fit_are_refused_by_layers_and_models():
-    for door in (layer("rotary"), model("rotary"), model("rotary").step, model("rotary").look):
-        refused(lambda door=door: door(X, POS, mask=SEEN[:, 0, 0]), "(3, 5)", "mask[:, None, None, :]")
-        refused(lambda door=door: door(X, POS, mask=SEEN.float()), "boolean", "torch.float32")
+    for hook in (layer("rotary"), model("rotary"), model("rotary").step, model("rotary").look):
+        refused(lambda hook=hook: hook(X, POS, mask=SEEN[:, 0, 0]), "(3, 5)", "mask[:, None, None, :]")
+        refused(lambda hook=hook: hook(X, POS, mask=SEEN.float()), "boolean", "torch.float32")
 
 
 def test_only_a_causal_model_goes_on_from_a_cache():

@@ -14,8 +14,8 @@ from locant.bench.alone import added_megabytes, alone
 from locant.bench.ratio import LEAST, Ratio, ratios, turns
 from locant.bench.table import Cost, Table
 from locant.cli.app import app
-from locant.plots import growth
-from locant.plots.saving import save
+from locant.figures.plots import growth
+from locant.figures.plots.saving import save
 
 TABLE = Table(
     "t",
@@ -118,7 +118,7 @@ def test_every_part_measures_something_and_json_holds_it_all(tmp_path):
     assert told["quick"]
     assert told["about"]["threads"] == 1
     assert [table["table"] for table in told["tables"]] == [
-        "rotation-128", "biases", "decoding", "step", "training", "sweep", "engine",
+        "rotation-128", "biases", "memory", "decoding", "step", "training", "sweep", "engine",
     ]  # fmt: skip
     assert all(table["rows"] for table in told["tables"])
     assert (tmp_path / "growth.png").stat().st_size > 10_000

@@ -13,9 +13,12 @@ import torch
 from torch import nn
 
 import locant
-from locant import catalog
-from locant.claims import CLAIMS, DOORS
+from locant.anomaly.detector.settings import Settings
+from locant.encodings import registry as catalog
 from locant.encodings.base import Encoding, overrides
+from locant.encodings.claims import CLAIMS, HOOKS
+from locant.lab.store.reading import read_study
+from locant.lab.store.study import RowConfig
 
 NAMES = "alibi continuous fourier hybrid learned none pope relative rotary shaw sinusoidal t5".split()  # noqa: SIM905
 SMALL = {"dim": 16, "heads": 2, "length": 8}
@@ -37,7 +40,7 @@ def test_the_names_are_the_twelve_encodings():
 
 
 def test_describing_every_encoding_imports_no_torch():
-    code = "import sys, locant.catalog as c; [c.describe(n).parameters(c.Shape(64, 4)) for n in c.names()]"
+    code = "import sys, locant.encodings.registry as c; [c.describe(n).parameters(c.Shape(64, 4)) for n in c.names()]"
     subprocess.run([sys.executable, "-c", f"{code}; assert not {{'torch', 'numpy'}} & set(sys.modules)"], check=True)
 
 
@@ -47,8 +50,8 @@ def test_what_describe_says_is_what_the_class_is(name):
     module = inspect.getmodule(cls)
     options = [p for p in inspect.signature(cls).parameters.values() if p.kind is p.KEYWORD_ONLY]
     assert said.claims == {claim: getattr(cls, claim) for claim in (*CLAIMS, "axes")}
-    assert said.doors == tuple(door for door in DOORS if getattr(cls, door) is not getattr(Encoding, door))
-    assert said.doors == tuple(door for door in DOORS if overrides(locant.make(name, **SMALL), door))
+    assert said.hooks == tuple(hook for hook in HOOKS if getattr(cls, hook) is not getattr(Encoding, hook))
+    assert said.hooks == tuple(hook for hook in HOOKS if overrides(locant.make(name, **SMALL), hook))
     assert said.options == {option.name: option.default for option in options}
     assert (said.learned, said.paper, said.class_name) == (cls.learned, cls.paper, cls.__name__)
     assert said.title == inspect.getdoc(module).split("\n")[0]
@@ -58,7 +61,7 @@ def test_what_describe_says_is_what_the_class_is(name):
 
 def test_the_claims_are_the_true_or_false_attributes_of_an_encoding():
     assert {key for key, value in vars(Encoding).items() if isinstance(value, bool)} == set(CLAIMS)
-    assert set(DOORS) <= set(vars(Encoding))
+    assert set(HOOKS) <= set(vars(Encoding))
 
 
 def test_claiming_lists_those_whose_class_claims_it():
@@ -92,12 +95,35 @@ def test_the_learned_formula_counts_the_parameters_of_odd_widths(name):
     assert catalog.describe(name).parameters(locant.Shape(15, 3, 7)) == count
 
 
+# ---------------------------------------------------------------- other words for a name
+
+WORDS = {"rope": "rotary", "RoPE": "rotary", "NoPE": "none", "Sinusoid": "sinusoidal", "ALiBi": "alibi", "PoPE": "pope"}
+
+
+@pytest.mark.parametrize(("word", "name"), [*WORDS.items(), *((name.upper(), name) for name in NAMES)])
+def test_words_that_people_know_are_names_too(word, name):
+    assert type(locant.make(word, **SMALL)) is catalog.load(name) is catalog.load(word)
+    assert catalog.describe(word) == catalog.describe(name)
+
+
+def test_no_other_word_is_a_name_of_another_encoding():
+    assert set(catalog.ALIASES.values()) <= set(NAMES)
+    assert not set(catalog.ALIASES) & set(NAMES)
+
+
+def test_rows_of_a_study_go_by_the_name_whatever_word_was_asked_for():
+    asked, meant = (read_study("order", changes={"encodings": rows}) for rows in (["RoPE", "T5"], ["rotary", "t5"]))
+    assert asked.rows() == meant.rows()
+    row = RowConfig(name="turned", encoding="RoPE")
+    assert (row.name, row.encoding) == ("turned", "rotary")
+    assert Settings(encodings=("rope", "Rotary", "t5")).encodings == ("rotary", "t5")
+
+
 # ---------------------------------------------------------------- what is refused
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
-    [("rop", "rotary"), ("Rotary", "rotary"), ("T5", "t5"), ("sinusoid", "sinusoidal"), ("rope", "rotary")],
+    ("asked", "meant"), [("rop", "rotary"), ("rotery", "rotary"), ("T-5", "t5"), ("sinusoids", "sinusoidal")]
 )
 def test_a_misspelt_name_is_answered_with_the_nearest(asked, meant):
     refused(lambda: locant.make(asked, dim=8), repr(asked), f"Did you mean {meant!r}?", ", ".join(NAMES))
@@ -200,7 +226,7 @@ def test_a_users_file_is_found_by_any_path_to_it(mine, monkeypatch):
         made = locant.make(f"{path}:Near", **SMALL, price=2.0)
         assert made.price.flatten().tolist() == [2.0, 2.0]
         said = catalog.describe(f"{path}:Near")
-        assert (said.doors, said.options, said.parameters(made.shape)) == (("bias",), {"price": 1.0}, 2)
+        assert (said.hooks, said.options, said.parameters(made.shape)) == (("bias",), {"price": 1.0}, 2)
 
 
 def test_two_files_of_one_name_are_two_encodings(tmp_path):
@@ -243,7 +269,7 @@ FILES = {
     "no file": (None, "Mine", "there is no file"),
     "no class": ("", "", "names no class", "mine.py:Mine"),
     "another class": (MINE, "Nier", "'Nier'", "Did you mean 'Near'?", "Near, Plain, Count"),
-    "not an encoding": (MINE, "Plain", "Plain is not an encoding", "class Mine(Encoding)"),
+    "not an encoding": (MINE, "Plain", "Plain is not an encoding", "class Mine(Encoding)", "locant.adapt("),
     "bad syntax": ("class Mine(:\n", "Mine", "file.py", "invalid syntax", "line 1"),
     "raises": ("raise RuntimeError('no luck')\nclass Mine: pass\n", "Mine", "file.py", "RuntimeError: no luck"),
     "exits": ("raise SystemExit(3)\nclass Mine: pass\n", "Mine", "file.py", "SystemExit"),

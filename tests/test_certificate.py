@@ -13,11 +13,11 @@ import torch
 from torch import nn
 
 import locant
-from locant.certificate import FAILS, HOLDS, NOT_CLAIMED, NOT_JUDGED, SEEN, certify, judge, property_names
+from locant.certification.certificate import FAILS, HOLDS, NOT_CLAIMED, NOT_JUDGED, SEEN, certify, judge, property_names
+from locant.certification.probe import Measured
+from locant.certification.properties.mixing import angle, angle_from_lengths
 from locant.encodings.base import Encoding, difference
-from locant.properties.mixing import angle, angle_from_lengths
 from locant.shapes import Shape
-from locant.subject import Measured
 from locant.testing import assert_certified
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
@@ -183,7 +183,7 @@ def test_what_an_encoding_raises_is_a_finding():
 
 
 def made(claim: str, name: str = "shift") -> ModuleType:
-    module = ModuleType(f"locant.properties.{name}")
+    module = ModuleType(f"locant.certification.properties.{name}")
     module.CLAIM = claim
     return module
 

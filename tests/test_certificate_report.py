@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import locant
-from locant.certificate import FAILS, MARKS, certify, property_names
-from locant.report import certificates as report
+from locant.certification.certificate import FAILS, MARKS, certify, property_names
+from locant.lab.report import certificates as report
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
 

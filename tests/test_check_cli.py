@@ -67,6 +67,17 @@ def test_one_encoding_that_keeps_its_claims_is_told_in_sentences_with_status_0()
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
+def test_other_words_for_one_encoding_are_certified_once_by_its_name():
+    done = check("RoPE", "rotary", *SMALL, "--only", "shift")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Certificate of rotary\n")
+
+
+def test_a_plain_module_is_answered_with_adapt(tmp_path):
+    (tmp_path / "plain.py").write_text("import torch\nclass Plain(torch.nn.Module):\n    pass\n")
+    assert "locant.adapt(" in refused(tmp_path / "plain.py:Plain", *SMALL)
+
+
 def test_several_encodings_make_a_matrix_in_the_order_asked_for(tmp_path):
     page = tmp_path / "a" / "new folder" / "page.html"
     done = check("t5", "alibi", *SMALL, "--only", "causal,nearness", "--html", page)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import locant
-from locant import catalog
-from locant.claims import CLAIMS
+from locant.encodings import registry as catalog
+from locant.encodings.claims import CLAIMS
 
 LOCANT = Path(sys.executable).with_name("locant")
 QUIET = ("PYTHONIOENCODING", "PYTHONUTF8", "LC_ALL", "LANG", "COLUMNS", "FORCE_COLOR", "TERM")

@@ -13,36 +13,23 @@ import locant
 
 ROOT = Path(locant.__file__).parent
 ORDER = [  # the way of the data; neighbours in one set may know each other
-    {"errors", "claims", "shapes", "seeds", "guests", "workers"},
-    {"catalog"},
-    {"samplers", "timestamps"},
-    {"positions"},
+    {"_internal", "shapes", "positions"},
     {"encodings"},
-    {"paths"},
-    {"cache", "dropout", "placing"},
-    {"checking"},
     {"attention"},
-    {"planning", "self_attention"},
-    {"model"},
-    {"tasks", "metrics", "baselines", "series"},
-    {"training"},
-    {"detection"},
-    {"subject"},
-    {"properties"},
-    {"certificate", "adapters", "testing", "views", "worked"},
-    {"results", "engine", "studies"},
-    {"bench"},
-    {"statistics"},
-    {"plots"},
-    {"report"},
-    {"explorer"},
+    {"nn"},
+    {"lab.tasks", "lab.training", "anomaly.series", "anomaly.metrics", "anomaly.baselines"},
+    {"anomaly.detector", "certification", "testing", "lab.engine", "lab.store", "lab.studies"},
+    {"lab.statistics", "figures.data", "figures.walkthrough", "figures.plots"},
+    {"lab.report"},
+    {"explorer", "bench"},
     {"cli"},
 ]
+ROOMS = {"lab", "anomaly", "figures"}  # whose own rooms have levels
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
-LAZY = {("catalog", "encodings")}  # the catalog loads a class when it is asked for one
-TORCH_FREE = ("__init__.py", "errors.py", "claims.py", "shapes.py", "catalog.py", "cli/__init__.py", "cli/app.py")
-TORCH_FREE += ("cli/listing.py", "statistics/", "plots/", "report/", "statistics.py", "plots.py", "report.py")
+TORCH_FREE = ("__init__.py", "_internal/checks.py", "shapes.py", "encodings/__init__.py", "encodings/claims.py")
+TORCH_FREE += ("encodings/registry.py", "cli/__init__.py", "cli/app.py", "cli/listing.py")
+TORCH_FREE += ("lab/statistics/", "figures/plots/", "lab/report/")
 
 
 def is_for_types_only(node):
@@ -72,38 +59,48 @@ def imports_of(file):
 
 
 def layer_of(module):
-    """The layer that a dotted name belongs to: `locant.cli.app` → cli; nothing for what is not of locant."""
+    """The layer of a dotted name: `locant.cli.app` → cli, `locant.lab.tasks.base` → lab.tasks; else nothing."""
     parts = module.split(".")
-    return parts[1] if parts[0] == "locant" and len(parts) > 1 and parts[1] in LEVEL else None
+    if parts[0] != "locant" or len(parts) < 2:
+        return None
+    name = ".".join(parts[1:3]) if parts[1] in ROOMS else parts[1]
+    return name if name in LEVEL else None
+
+
+def own_layer(file):
+    return layer_of(".".join(("locant", *Path(file).with_suffix("").parts)))
 
 
 def wrong_imports(file, found):
-    own = Path(file).parts[0].removesuffix(".py")
-    layers = {(layer_of(module), inside) for module, inside in found if layer_of(module)}
-    return sorted(
-        other for other, inside in layers if LEVEL[other] > LEVEL[own] and not (inside and (own, other) in LAZY)
-    )
+    own = own_layer(file)
+    return sorted({other for module, _ in found if (other := layer_of(module)) and LEVEL[other] > LEVEL[own]})
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file != "__init__.py"])
+@pytest.mark.parametrize("file", [file for file in FILES if file.removesuffix("/__init__.py") not in ROOMS])
 def test_left_never_imports_right(file):
-    assert Path(file).parts[0].removesuffix(".py") in LEVEL, f"{file} has no place in the order"
+    if file == "__init__.py":
+        return  # it names every room, and loads none before it is used
+    assert own_layer(file) is not None, f"{file} has no place in the order"
     assert wrong_imports(file, imports_of(file)) == []
 
 
 @pytest.mark.parametrize(
     ("file", "code", "wrong"),
     [
-        ("shapes.py", "from locant.errors import whole_number", []),
-        ("positions.py", "from locant import attention", ["attention"]),
-        ("positions.py", "from . import attention", ["attention"]),
-        ("encodings/alibi.py", "from ..model import Transformer", ["model"]),
+        ("shapes.py", "from locant._internal.checks import whole_number", []),
+        ("positions/makers.py", "from locant import attention", ["attention"]),
+        ("positions/makers.py", "from .. import attention", ["attention"]),
+        ("encodings/alibi.py", "from ..nn import Transformer", ["nn"]),
         ("encodings/alibi.py", "import locant.cli.app as app", ["cli"]),
-        ("encodings/alibi.py", "def f():\n    import locant.model", ["model"]),
-        ("encodings/alibi.py", "from importlib import import_module\nimport_module('locant.model')", ["model"]),
-        ("catalog.py", "import locant.encodings.base", ["encodings"]),
-        ("catalog.py", "def load():\n    import locant.encodings.base", []),
-        ("catalog.py", "if TYPE_CHECKING:\n    import locant.encodings.base", []),
+        ("encodings/alibi.py", "def f():\n    import locant.nn.transformer", ["nn"]),
+        (
+            "encodings/alibi.py",
+            "from importlib import import_module\nimport_module('locant.nn.transformer')",
+            ["nn"],
+        ),
+        ("lab/tasks/order.py", "import locant.lab.report.page", ["lab.report"]),
+        ("lab/report/page.py", "import locant.lab.tasks.order", []),
+        ("shapes.py", "if TYPE_CHECKING:\n    import locant.encodings.base", []),
     ],
 )
 def test_the_rule_sees_every_way_to_import(file, code, wrong):
@@ -112,15 +109,15 @@ def test_the_rule_sees_every_way_to_import(file, code, wrong):
 
 
 def test_every_layer_that_exists_is_read():
-    there = {Path(file).parts[0].removesuffix(".py") for file in FILES}
-    assert {"errors", "catalog", "positions", "encodings", "attention", "model", "cli"} <= there
+    assert {own_layer(file) for file in FILES} - {None} == set(LEVEL) - {"lab.studies"}  # those are TOML
+    assert len(ORDER) <= 10
     assert len([module for file in FILES for module, _ in imports_of(file) if layer_of(module)]) > 50
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_only_plots_import_matplotlib(file):
     outside = {module.split(".")[0] for module, _ in imports_of(file)}
-    assert "matplotlib" not in outside or file.startswith("plots")
+    assert "matplotlib" not in outside or file.startswith("figures/plots")
 
 
 def reached(file, seen=None):
@@ -142,9 +139,12 @@ def test_what_needs_no_torch_reaches_none(file):
     assert "torch" not in {module.split(".")[0] for module in reached(file)}
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.startswith(("tasks", "metrics"))] + ["shapes.py"])
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if file.startswith(("lab/tasks", "anomaly/metrics"))] + ["shapes.py"]
+)
 def test_tasks_and_metrics_know_no_encoding(file):
-    assert "encodings" not in {layer_of(module) for module, _ in imports_of(file)}
+    known = {module for module, _ in imports_of(file) if layer_of(module) == "encodings"}
+    assert {module for module in known if "registry" not in module} <= {"locant.encodings"}
 
 
 def test_importing_locant_and_reading_its_names_imports_no_torch():

@@ -12,15 +12,15 @@ from locant.encodings.base import Encoding
 
 
 def test_what_depends_on_positions_alone_is_computed_once_for_all_layers(monkeypatch):
-    counts = {"bias": 0, "tables": 0}
+    counts = {"bias": 0, "precompute": 0}
 
     class Counting(Encoding):
-        def tables(self, q_pos, k_pos, dtype):
-            counts["tables"] += 1
+        def precompute(self, q_pos, k_pos, dtype):
+            counts["precompute"] += 1
             return q_pos
 
-        def rotate(self, q, k, q_pos, k_pos, tables=None):
-            assert tables is not None
+        def rotate(self, q, k, q_pos, k_pos, precomputed=None):
+            assert precomputed is not None
             return q, k
 
         def bias(self, q_pos, k_pos):
@@ -29,7 +29,7 @@ def test_what_depends_on_positions_alone_is_computed_once_for_all_layers(monkeyp
 
     model = locant.Transformer(Counting(locant.Shape(32, 4)), layers=5)
     model(torch.randn(2, 7, 32), locant.positions.consecutive(7))
-    assert counts == {"bias": 1, "tables": 1}
+    assert counts == {"bias": 1, "precompute": 1}
 
 
 def test_every_nth_layer_may_have_no_positions():

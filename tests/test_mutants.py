@@ -8,13 +8,14 @@ import pytest
 
 import locant
 from common import EVERY, VARIANTS
-from locant.certificate import property_names
-from locant.claims import CLAIMS
+from locant.certification.certificate import property_names
+from locant.encodings.claims import CLAIMS
 from mutants import MUTANTS, PAGE, SIZE
 
 SLOW = {"solves", "longer"}  # they train
 QUICK = [name for name in property_names() if name not in SLOW]
-JUDGING = {name for name in property_names() if importlib.import_module(f"locant.properties.{name}").CLAIM != "seen"}
+HOME = "locant.certification.properties"
+JUDGING = {name for name in property_names() if importlib.import_module(f"{HOME}.{name}").CLAIM != "seen"}
 CONTROLS = {(m.stem, str(m.options), m.catcher): m for m in MUTANTS if m.catcher not in SLOW}
 
 

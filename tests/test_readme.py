@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import locant
-from locant.catalog import describe, names
 from locant.cli.listing import markdown
-from locant.report.pictures import pictures
-from locant.report.study import markdown as report
-from locant.results.pack import unpack
+from locant.encodings.registry import describe, names
+from locant.lab.report.pictures import pictures
+from locant.lab.report.study import markdown as report
+from locant.lab.store.pack import unpack
 from locant.shapes import Shape
 
 ROOT = Path(__file__).parent.parent
@@ -61,7 +61,7 @@ def test_every_class_of_an_encoding_is_imported_by_its_name():
 def test_the_commands_that_install_name_an_extra_and_are_written_in_one_place():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     sources = {path: path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")}
-    assert [path.name for path, text in sources.items() if "pip install" in text] == ["errors.py"]
+    assert [path.name for path, text in sources.items() if "pip install" in text] == ["checks.py"]
     asked = {name for text in sources.values() for name in re.findall(r"how_to_install\([\"'](\w+)", text)}
     assert {"lab", "explore", "ray"} == asked <= set(extras)
     for line in [line for page in PAGES for line in page.read_text("utf-8").splitlines() if "pip install" in line]:

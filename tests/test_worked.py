@@ -10,10 +10,10 @@ import torch
 import locant
 from common import EVERY, build
 from common_show import WORDS, numbers, show
+from locant.certification.probe import seeded
 from locant.encodings.base import Encoding
+from locant.figures.walkthrough import work_out
 from locant.shapes import Shape
-from locant.subject import seeded
-from locant.worked import work_out
 
 # ---------------------------------------------------------------- sinusoidal
 

@@ -12,7 +12,7 @@ import pytest
 
 PARENT = """
 import os, sys, time
-from locant.workers import Worker
+from locant._internal.workers import Worker
 
 def idle(pipe):
     pipe.send("ready")

@@ -18,40 +18,40 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "adapt": "locant.adapters",
-    "names": "locant.catalog",
-    "make": "locant.catalog",
+    "adapt": "locant.encodings.adapt",
+    "names": "locant.encodings.registry",
+    "make": "locant.encodings.registry",
     "Shape": "locant.shapes",
     "Encoding": "locant.encodings.base",
-    "attend": "locant.attention",
-    "Attention": "locant.self_attention",
-    "Cache": "locant.cache",
-    "Transformer": "locant.model",
-    "certify": "locant.certificate",
+    "attend": "locant.attention.functional",
+    "Attention": "locant.attention.layer",
+    "Cache": "locant.attention.kv_cache",
+    "Transformer": "locant.nn.transformer",
+    "certify": "locant.certification.certificate",
     "permute_for_pairing": "locant.encodings.rotary",
-    "plan": "locant.planning",
+    "plan": "locant.attention.dispatch",
 }
 
 if TYPE_CHECKING:  # for editors and type checkers; modules that are not listed here are found all the same
-    from locant import baselines as baselines
-    from locant import detection as detection
+    from locant import anomaly as anomaly
+    from locant import attention as attention
+    from locant import certification as certification
     from locant import encodings as encodings
-    from locant import metrics as metrics
+    from locant import figures as figures
+    from locant import lab as lab
+    from locant import nn as nn
     from locant import positions as positions
-    from locant import properties as properties
-    from locant import samplers as samplers
-    from locant import series as series
     from locant import testing as testing
-    from locant.adapters import adapt
-    from locant.attention import attend
-    from locant.cache import Cache
-    from locant.catalog import make, names
-    from locant.certificate import certify
+    from locant.attention.dispatch import plan
+    from locant.attention.functional import attend
+    from locant.attention.kv_cache import Cache
+    from locant.attention.layer import Attention
+    from locant.certification.certificate import certify
+    from locant.encodings.adapt import adapt
     from locant.encodings.base import Encoding
+    from locant.encodings.registry import make, names
     from locant.encodings.rotary import permute_for_pairing
-    from locant.model import Transformer
-    from locant.planning import plan
-    from locant.self_attention import Attention
+    from locant.nn.transformer import Transformer
     from locant.shapes import Shape
 
 __all__ = [

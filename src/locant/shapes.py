@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from locant.errors import whole_number
+from locant._internal.checks import whole_number
 
 
 @dataclass(frozen=True)

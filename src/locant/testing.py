@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from locant.certificate import Certificate, certify
+from locant.certification.certificate import Certificate, certify
 from locant.encodings.base import Encoding
 
 

@@ -13,8 +13,8 @@ import pytest
 from common_baselines import CONTEXTUAL, controlled, wavy
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from locant import baselines
-from locant.baselines import harmonic, nearest_window
+from locant.anomaly import baselines
+from locant.anomaly.baselines import harmonic, nearest_window
 
 NAMES = baselines.names()
 LEAST = {  # the fewest points of lead and series that are enough
@@ -273,6 +273,6 @@ def test_ten_thousand_points_need_little_memory():
 
 
 def test_no_baseline_imports_torch_or_sklearn():
-    code = "import sys; from locant import baselines; [baselines.load(name) for name in baselines.names()]"
+    code = "import sys; from locant.anomaly import baselines; [baselines.load(name) for name in baselines.names()]"
     code += "; assert not {'torch', 'sklearn'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

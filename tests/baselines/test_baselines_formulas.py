@@ -8,7 +8,7 @@ from common_baselines import controlled, wavy
 from scipy.ndimage import median_filter
 from sklearn.decomposition import PCA
 
-from locant.baselines import (
+from locant.anomaly.baselines import (
     distance,
     harmonic,
     local_quadratic,
@@ -100,7 +100,7 @@ def test_nearest_window_is_the_first_of_all_distances(window):
 
 def test_nearest_window_does_not_depend_on_the_size_of_its_blocks(monkeypatch):
     want = nearest_window.fit(LEAD, SERIES, window=24)
-    for place in ("locant.baselines.nearest_window.BLOCK", "locant.baselines._windows.BLOCK"):
+    for place in ("locant.anomaly.baselines.nearest_window.BLOCK", "locant.anomaly.baselines._windows.BLOCK"):
         monkeypatch.setattr(place, 37)
     same(nearest_window.fit(LEAD, SERIES, window=24), want)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from typer.testing import CliRunner
 
+from locant.anomaly.series.series import Series, Understood
 from locant.cli.app import app
-from locant.series.series import Series, Understood
 
 SEASON = 24
 

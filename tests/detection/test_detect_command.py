@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from common_detection import csv, ran, refused, wave
 
+from locant.anomaly.detector import Settings
+from locant.anomaly.series import room
 from locant.cli.piped import judge_pipe
-from locant.detection import Settings
-from locant.series import room
 
 PLAIN = ("--method", "harmonic", "--no-picture")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from common_detection import SEASON, as_series, wave
 
-from locant.detection import Settings, Stream, detect, load, save
-from locant.detection.candidates import METHODS
-from locant.detection.faults import KINDS, inject
-from locant.detection.season import find_season
+from locant.anomaly.detector import Settings, Stream, detect, load, save
+from locant.anomaly.detector.candidates import METHODS
+from locant.anomaly.detector.faults import KINDS, inject
+from locant.anomaly.detector.season import find_season
 
 QUICK = {"steps": 25, "smooth": 2}
 SHORT = {"steps": 4, "smooth": 2}  # where it matters little what was learnt

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from common_detection import as_series, csv, ran, wave
 
-from locant.detection import Settings, detect, load, save
+from locant.anomaly.detector import Settings, detect, load, save
 
 ROWS, NOISE = 3000, 0.3
 

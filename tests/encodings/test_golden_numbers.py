@@ -123,13 +123,13 @@ def test_continuous_is_a_network_of_the_share_of_the_length(depth):
     close(enc.embed(x, REAL), x.numpy() + layer(y, enc.mlp[-1]), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("path", ["explicit", "blocked", "fused"])
+@pytest.mark.parametrize("backend", ["reference", "blocked", "fused"])
 @pytest.mark.parametrize("name", ["alibi", "none", "relative", "t5"])
-def test_a_bias_is_added_to_the_scaled_scores_on_every_path(name, path):
+def test_a_bias_is_added_to_the_scaled_scores_by_every_backend(name, backend):
     enc, (q, k, v) = make64(name, dim=8, heads=2), qkv()
     bias = torch.zeros(2, 2, 5, 5) if name == "none" else enc.bias(WHOLE, WHOLE).detach()
     scores = table(lambda b, h, i, j: q[b, h, i] @ k[b, h, j] / 2 + bias[b, h, i, j], 2, 2, 5, 5)
-    close(locant.attend(q, k, v, encoding=enc, q_pos=WHOLE, k_pos=WHOLE, path=path), softmax(scores) @ v.numpy())
+    close(locant.attend(q, k, v, encoding=enc, q_pos=WHOLE, k_pos=WHOLE, backend=backend), softmax(scores) @ v.numpy())
 
 
 def test_relative_looks_up_query_minus_key_and_clips_it():
@@ -239,6 +239,21 @@ def test_rotary_turns_each_pair_by_a_matrix(width, axes, pairing):
     close(torch.stack(enc.rotate(q, k, *at)), [turned(q, q_pos), turned(k, k_pos)])
     scores = turned(q, q_pos) @ np.swapaxes(turned(k, k_pos), -1, -2) / math.sqrt(12)
     close(explicit(q, k, v, encoding=enc, q_pos=at[0], k_pos=at[1]).scores, scores)
+
+
+@pytest.mark.parametrize("tokens", [1, 3])
+def test_interleaved_pairs_may_begin_at_an_odd_place_in_memory(tokens):
+    enc, pos = locant.make("rotary", dim=5, width=4, pairing="interleaved"), torch.arange(tokens)
+    flat = torch.randn(5 * tokens + 1, dtype=torch.float64, requires_grad=True)
+    odd = flat[1:].view(1, 1, tokens, 5)
+    results = []
+    for x in (odd, odd.clone()):
+        turned = torch.cat([enc.rotate(x, x, pos, pos)[0] for _ in range(2)], -2)  # as two steps with a cache do
+        results.append([turned, *torch.autograd.grad((turned * torch.arange(5).cos()).sum(), flat)])
+    torch.testing.assert_close(*results)
+    whole = locant.make("rotary", dim=4, pairing="interleaved")
+    even = flat[1:5].view(1, 1, 1, 4)
+    torch.testing.assert_close(*(whole.rotate(x, x, pos[:1], pos[:1])[0] for x in (even, even.clone())))
 
 
 def test_pope_is_a_sum_of_cosines_weighted_by_sizes():

@@ -20,7 +20,7 @@ def tiny_blocks(monkeypatch):
 def table(batch=None, length=7, width=8, dtype=torch.float64):
     encoding = locant.make("rotary", dim=2 * width, heads=2)
     pos = torch.arange(length) if batch is None else torch.arange(batch * length).view(batch, length)
-    return encoding.tables(pos, pos, dtype)[0]
+    return encoding.precompute(pos, pos, dtype)[0]
 
 
 def formula(x, table):

@@ -11,7 +11,7 @@ import torch
 import locant
 from common_show import WORDS, numbers, show
 from locant.attention import explicit
-from locant.catalog import describe
+from locant.encodings.registry import describe
 
 PAIRED = {"rotary": "pairing", "sinusoidal": "layout"}  # an encoding of pairs, and its option that says which
 SIGNS = {

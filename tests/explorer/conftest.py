@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from locant.explorer.desk import Desk
 from locant.explorer.server import make_app
-from locant.results.existing import at_hand
+from locant.lab.store.existing import at_hand
 
 
 @pytest.fixture(scope="session")

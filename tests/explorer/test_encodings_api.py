@@ -12,7 +12,7 @@ import pytest
 from common_explorer import MINE
 
 import locant
-from locant.plots.colours import COLOURS
+from locant.figures.plots.colours import COLOURS
 
 
 def test_the_page_starts_with_every_encoding_the_users_own_first(ask):

@@ -11,8 +11,8 @@ import pytest
 from common_browser import LOCANT, explorer
 from common_explorer import PACKED
 
+from locant._internal.checks import how_to_install
 from locant.cli.explore import listening
-from locant.errors import how_to_install
 
 
 def refused(*arguments, **settings):
@@ -63,8 +63,8 @@ def test_a_port_that_is_taken_is_told():
 
 
 def test_it_listens_on_this_machine_alone():
-    with listening(0) as door:
-        assert door.getsockname()[0] == "127.0.0.1"
+    with listening(0) as listener:
+        assert listener.getsockname()[0] == "127.0.0.1"
 
 
 def test_it_answers_and_ends_when_it_is_told_to(tmp_path, monkeypatch):

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from locant.explorer import stored
-from locant.results.progress import in_flight, unfinished
-from locant.results.record import read_record
-from locant.results.store import Kept, Store
-from locant.training.config import RunConfig
+from locant.lab.store.progress import in_flight, unfinished
+from locant.lab.store.record import read_record
+from locant.lab.store.store import Kept, Store
+from locant.lab.training.config import RunConfig
 
 
 def test_attention_before_training_is_causal_and_sums_to_one(ask):
@@ -44,7 +44,7 @@ def test_a_study_shows_its_window_before_and_after_training(ask):
 def test_a_study_says_what_its_report_says(ask, store):
     got = ask("study", study="anomaly")
     record = read_record(Store(store), "anomaly")
-    from locant.report import study as told
+    from locant.lab.report import study as told
 
     assert got["verdict"] == told.conclusion(record)
     assert [row[0] for row in got["rows"]] == [row["name"] for row in told.table(record)]

@@ -8,12 +8,12 @@ from unittest.mock import patch
 
 from scripted import COST
 
-from locant.engine.attempt import Done
-from locant.engine.driver import Driver
-from locant.results.reading import read_study
-from locant.results.store import Store
-from locant.tasks.base import facts, make_task
-from locant.training import config
+from locant.lab.engine.attempt import Done
+from locant.lab.engine.driver import Driver
+from locant.lab.store.reading import read_study
+from locant.lab.store.store import Store
+from locant.lab.tasks.base import facts, make_task
+from locant.lab.training import config
 
 
 class Unsafe(Store):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locant.training.config import RunConfig
+from locant.lab.training.config import RunConfig
 
 
 def run(encoding="rotary", **more):

@@ -8,11 +8,11 @@ import pytest
 from common_lab import write_tiny
 
 from locant.cli.app import app
-from locant.engine.attempt import Done
-from locant.engine.driver import Compute, Driver
-from locant.results.reading import read_study
-from locant.results.store import Store
-from locant.tasks.base import facts, make_task
+from locant.lab.engine.attempt import Done
+from locant.lab.engine.driver import Compute, Driver
+from locant.lab.store.reading import read_study
+from locant.lab.store.store import Store
+from locant.lab.tasks.base import facts, make_task
 
 COST = {"parameters": 8.0, "seconds_a_step": 0.001, "peak_megabytes": 1.0}
 

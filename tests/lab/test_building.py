@@ -6,14 +6,14 @@ import pytest
 import torch
 from common_runs import run
 
-from locant.catalog import make, names
 from locant.encodings.base import Encoding
+from locant.encodings.registry import make, names
+from locant.lab.tasks.base import make_task
+from locant.lab.tasks.order import Order
+from locant.lab.training.build import Scaled, build, matched
+from locant.lab.training.evaluate import execute
+from locant.lab.training.places import Places
 from locant.shapes import Shape
-from locant.tasks.base import make_task
-from locant.tasks.order import Order
-from locant.training.build import Scaled, build, matched
-from locant.training.evaluate import execute
-from locant.training.places import Places
 
 
 @pytest.mark.parametrize("name", names())

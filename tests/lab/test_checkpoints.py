@@ -8,10 +8,10 @@ import json
 import pytest
 from common_runs import run
 
-from locant.tasks.base import make_task
-from locant.training.build import build
-from locant.training.checkpoint import read_tensors
-from locant.training.evaluate import Running, execute
+from locant.lab.tasks.base import make_task
+from locant.lab.training.build import build
+from locant.lab.training.checkpoint import read_tensors
+from locant.lab.training.evaluate import Running, execute
 
 
 def interrupted(settings, folder, monkeypatch, steps):

@@ -11,16 +11,16 @@ from common_lab import write_tiny
 from rich.console import Console
 
 from locant.cli.compare import Display
-from locant.engine import driver as driver_module
-from locant.engine import local
-from locant.engine.attempt import Done, Files, attempt
-from locant.engine.driver import Driver
-from locant.results import store as store_module
-from locant.results.faults import StoreError
-from locant.results.reading import read_study
-from locant.results.record import read_record
-from locant.results.store import Kept, Store
-from locant.results.study import FIRST_CHECK_SEED, FIRST_LONGER_SEED, FIRST_SEARCH_SEED, Claim
+from locant.lab.engine import driver as driver_module
+from locant.lab.engine import local
+from locant.lab.engine.attempt import Done, Files, attempt
+from locant.lab.engine.driver import Driver
+from locant.lab.store import store as store_module
+from locant.lab.store.faults import StoreError
+from locant.lab.store.reading import read_study
+from locant.lab.store.record import read_record
+from locant.lab.store.store import Kept, Store
+from locant.lab.store.study import FIRST_CHECK_SEED, FIRST_LONGER_SEED, FIRST_SEARCH_SEED, Claim
 
 FACTS = {
     "metric": "accuracy",
@@ -222,7 +222,7 @@ def test_changed_code_makes_old_runs_strangers_unless_told(tiny, monkeypatch):
     compute = scripted(lambda run: 0.5, seen)
     Driver(study, store, compute).finish(FACTS, "t")
     count = len(seen)
-    monkeypatch.setattr("locant.training.config.version", lambda _: "another torch")
+    monkeypatch.setattr("locant.lab.training.config.version", lambda _: "another torch")
     Driver(study, store, compute, any_code=True).finish(FACTS, "t")
     assert len(seen) == count
     Driver(study, store, compute).finish(FACTS, "t")

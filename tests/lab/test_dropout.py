@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from locant.dropout import POOL, BitDropout, PooledDropout
+from locant.nn.dropout import POOL, BitDropout, PooledDropout
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])

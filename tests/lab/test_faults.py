@@ -14,8 +14,8 @@ from faults import little_room, locked, ordinary_user
 from scripted import keep_study, refused
 
 from locant.cli.app import app
-from locant.results.record import read_record
-from locant.results.store import Store
+from locant.lab.store.record import read_record
+from locant.lab.store.store import Store
 
 STORE = "runs.sqlite"
 COMMANDS = [("compare", "tiny.toml"), ("report",), ("runs",)]

@@ -15,14 +15,14 @@ from common_lab import LOCANT, finish, kept, write_tiny
 from faults import little_room, locked
 from scripted import compute, keep_study
 
-from locant.engine import driver as driver_module
-from locant.results import store as store_module
-from locant.results.faults import StoreError
-from locant.results.store import Store
+from locant.lab.engine import driver as driver_module
+from locant.lab.store import store as store_module
+from locant.lab.store.faults import StoreError
+from locant.lab.store.store import Store
 
 STORE = "runs.sqlite"
 MORE = ("--seeds", "6", "--store", STORE)
-IMPATIENT = "from locant.results.store import Store; Store.timeout = 0.5; from locant.cli import main; main()"
+IMPATIENT = "from locant.lab.store.store import Store; Store.timeout = 0.5; from locant.cli import main; main()"
 FULL_DISK = """
 mount -t tmpfs -o size=256k none room && cp tiny.toml room && cd room && head -c 200k /dev/zero > filler || exit 1
 "$@"; echo status $? >&2

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from locant.training.config import RunConfig
-from locant.training.evaluate import execute
-from locant.training.identity import PACKAGE, fingerprint, reached
+from locant.lab.training.config import RunConfig
+from locant.lab.training.evaluate import execute
+from locant.lab.training.identity import PACKAGE, fingerprint, reached
 
 SMALL = {"steps": 2, "batch": 2, "validate_every": 1, "validation": 2, "test": 2}
 TINY = {"dim": 8, "heads": 2, "layers": 1, "ffn": 8}

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from common_records import finished
 
-from locant import baselines
-from locant.detection.candidates import METHODS
-from locant.report.claims import answers
-from locant.report.page import html
-from locant.report.study import markdown, table
-from locant.results.record import read_record
+from locant.anomaly import baselines
+from locant.anomaly.detector.candidates import METHODS
+from locant.lab.report.claims import answers
+from locant.lab.report.page import html
+from locant.lab.report.study import markdown, table
+from locant.lab.store.record import read_record
 
 ROOT = Path(__file__).parents[2]
 HIDDEN = re.compile("|".join(name for name in baselines.names() if "_" in name))

@@ -11,15 +11,15 @@ import torch
 from common_lab import LOCANT
 
 from locant.cli.app import app
-from locant.engine.attempt import Done
-from locant.engine.driver import Driver
-from locant.report.recommendation import recommendation
-from locant.report.study import markdown
-from locant.results.reading import read_study
-from locant.results.record import read_record
-from locant.results.store import Store
-from locant.tasks._text import STANDARD_LIBRARY, read_text
-from locant.tasks.base import facts, identified, make_task
+from locant.lab.engine.attempt import Done
+from locant.lab.engine.driver import Driver
+from locant.lab.report.recommendation import recommendation
+from locant.lab.report.study import markdown
+from locant.lab.store.reading import read_study
+from locant.lab.store.record import read_record
+from locant.lab.store.store import Store
+from locant.lab.tasks._text import STANDARD_LIBRARY, read_text
+from locant.lab.tasks.base import facts, identified, make_task
 
 SMALL = ["--encodings", "rotary", "--seeds", "2", "--set", "search=false", "--set", "training.steps=4"]
 SMALL += ["--set", "training.validate_every=2", "--set", "training.test=8", "--set", "training.validation=4"]

@@ -12,10 +12,10 @@ from common_lab import LOCANT
 from common_records import finished
 
 from locant.cli.report import pack as pack_command
-from locant.report.study import markdown
-from locant.results.existing import existing
-from locant.results.pack import FORMAT, pack, unpack
-from locant.results.record import read_record
+from locant.lab.report.study import markdown
+from locant.lab.store.existing import existing
+from locant.lab.store.pack import FORMAT, pack, unpack
+from locant.lab.store.record import read_record
 
 
 def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 import ray
 from common_lab import finish, kept, write_tiny
 
-from locant.engine.ray import compute
-from locant.results.reading import read_study
+from locant.lab.engine.ray import compute
+from locant.lab.store.reading import read_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]  # one after the other: one of them kills workers
 

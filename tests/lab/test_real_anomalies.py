@@ -11,16 +11,16 @@ import torch
 from common_nab import FAULT, ROWS, SMALL, START, mark, write_nab, write_series
 from common_runs import run
 
-from locant.metrics.smoothing import random_scores, smooth, usual_width
-from locant.metrics.vus_pr import vus_pr
-from locant.metrics.vus_window import vus_window
-from locant.results.pack import unpack
-from locant.seeds import stable_seed
-from locant.tasks.base import facts, identified, make_task
-from locant.tasks.real_anomalies import judged
-from locant.training.config import RunConfig, TrainingConfig
-from locant.training.evaluate import execute
-from locant.training.places import Places
+from locant._internal.seeds import stable_seed
+from locant.anomaly.metrics.smoothing import random_scores, smooth, usual_width
+from locant.anomaly.metrics.vus_pr import vus_pr
+from locant.anomaly.metrics.vus_window import vus_window
+from locant.lab.store.pack import unpack
+from locant.lab.tasks.base import facts, identified, make_task
+from locant.lab.tasks.real_anomalies import judged
+from locant.lab.training.config import RunConfig, TrainingConfig
+from locant.lab.training.evaluate import execute
+from locant.lab.training.places import Places
 
 PACKED = Path(__file__).parents[2] / "docs" / "studies" / "studies.json.gz"
 

@@ -12,19 +12,19 @@ from common_lab import LOCANT
 from common_records import finished
 from scripted import COST
 
-from locant.engine.attempt import Done
-from locant.engine.driver import Driver
-from locant.report import controls
-from locant.report.claims import answers
-from locant.report.details import details, published, with_half
-from locant.report.learning import learning
-from locant.report.page import html
-from locant.report.study import markdown
-from locant.report.suite import side_by_side, together
-from locant.results.reading import read_studies, read_study
-from locant.results.record import read_record
-from locant.results.store import Store
-from locant.tasks.base import facts, make_task
+from locant.lab.engine.attempt import Done
+from locant.lab.engine.driver import Driver
+from locant.lab.report import controls
+from locant.lab.report.claims import answers
+from locant.lab.report.details import details, published, with_half
+from locant.lab.report.learning import learning
+from locant.lab.report.page import html
+from locant.lab.report.study import markdown
+from locant.lab.report.suite import side_by_side, together
+from locant.lab.store.reading import read_studies, read_study
+from locant.lab.store.record import read_record
+from locant.lab.store.store import Store
+from locant.lab.tasks.base import facts, make_task
 
 
 def published_like(name, seed):

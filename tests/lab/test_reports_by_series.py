@@ -10,17 +10,17 @@ import pytest
 from common_nab import SMALL, write_nab
 
 from locant.cli.binding import identified as bound
-from locant.engine.attempt import Done
-from locant.engine.driver import Driver
-from locant.report.pictures import pictures
-from locant.report.ranked import ranked
-from locant.report.shown import Shown
-from locant.report.study import conclusion, heads, markdown
-from locant.results.reading import read_study
-from locant.results.record import read_record
-from locant.results.store import Store
-from locant.statistics.paired import seeds_needed
-from locant.tasks.base import facts, make_task
+from locant.lab.engine.attempt import Done
+from locant.lab.engine.driver import Driver
+from locant.lab.report.pictures import pictures
+from locant.lab.report.ranked import ranked
+from locant.lab.report.shown import Shown
+from locant.lab.report.study import conclusion, heads, markdown
+from locant.lab.statistics.paired import seeds_needed
+from locant.lab.store.reading import read_study
+from locant.lab.store.record import read_record
+from locant.lab.store.store import Store
+from locant.lab.tasks.base import facts, make_task
 
 ENCODINGS = ["rotary", "alibi", "t5"]
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from locant.results.reading import read_study
-from locant.tasks._judged import Judged, judge
-from locant.tasks._series import COLLECTIVE, CONTEXTUAL, POINT, inject, seasonal, windows
-from locant.tasks.anomaly import Anomaly, _points, _spans
-from locant.tasks.anomaly_faithful import LEAD, AnomalyFaithful, _data, _seasonal
-from locant.tasks.base import make_task
-from locant.training.build import build
+from locant.lab.store.reading import read_study
+from locant.lab.tasks._judged import Judged, judge
+from locant.lab.tasks._series import COLLECTIVE, CONTEXTUAL, POINT, inject, seasonal, windows
+from locant.lab.tasks.anomaly import Anomaly, _points, _spans
+from locant.lab.tasks.anomaly_faithful import LEAD, AnomalyFaithful, _data, _seasonal
+from locant.lab.tasks.base import make_task
+from locant.lab.training.build import build
 
 SMALL = Anomaly(series=4, lead=120, tested=200, faults=25, series_length=300)
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from common_lab import LOCANT
 
-from locant.results.reading import read_study
-from locant.tasks._csv import read_rows
-from locant.tasks.slots_faithful import PATTERNS, SIZES, SlotsFaithful, draw_rows
-from locant.training.build import build
+from locant.lab.store.reading import read_study
+from locant.lab.tasks._csv import read_rows
+from locant.lab.tasks.slots_faithful import PATTERNS, SIZES, SlotsFaithful, draw_rows
+from locant.lab.training.build import build
 
 
 def test_every_row_holds_its_own_pattern_and_no_other():

@@ -11,12 +11,12 @@ from common_records import finished
 from rich.console import Console
 
 from locant.cli import report
-from locant.report.recommendation import recommendation
-from locant.report.snippet import snippet
-from locant.results.reading import read_study
-from locant.results.record import read_record
-from locant.tasks.base import make_task
-from locant.training.build import build
+from locant.lab.report.recommendation import recommendation
+from locant.lab.report.snippet import snippet
+from locant.lab.store.reading import read_study
+from locant.lab.store.record import read_record
+from locant.lab.tasks.base import make_task
+from locant.lab.training.build import build
 
 FACTS = ("reach", "symbols", "features", "outputs", "pool", "causal")  # that older records do not hold
 

@@ -7,8 +7,8 @@ import json
 import pytest
 from common_nab import write_nab
 
-from locant.results.reading import read_studies, read_study, study_names
-from locant.tasks.base import make_task
+from locant.lab.store.reading import read_studies, read_study, study_names
+from locant.lab.tasks.base import make_task
 
 
 @pytest.mark.parametrize("name", study_names())

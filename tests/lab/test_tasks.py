@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from locant.catalog import make
-from locant.tasks._ceilings import bucket
-from locant.tasks.base import make_task, task_names
+from locant.encodings.registry import make
+from locant.lab.tasks._ceilings import bucket
+from locant.lab.tasks.base import make_task, task_names
 
 
 def test_no_two_markers_leak_the_answer_of_order():

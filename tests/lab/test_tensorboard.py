@@ -9,9 +9,9 @@ from scripted import COST, compute, keep_study
 from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
 
 from locant.cli.app import app
-from locant.engine.attempt import Done
-from locant.report.tensorboard import write_events
-from locant.results.record import RowRecord, StudyRecord, read_record
+from locant.lab.engine.attempt import Done
+from locant.lab.report.tensorboard import write_events
+from locant.lab.store.record import RowRecord, StudyRecord, read_record
 
 
 def opened(folder):

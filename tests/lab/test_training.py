@@ -9,11 +9,11 @@ import pytest
 import torch
 from common_runs import run
 
-from locant.results.reading import read_study
-from locant.tasks.order import Order
-from locant.training.evaluate import execute
-from locant.training.loop import train
-from locant.training.memory import forget_peak, peak_megabytes
+from locant.lab.store.reading import read_study
+from locant.lab.tasks.order import Order
+from locant.lab.training.evaluate import execute
+from locant.lab.training.loop import train
+from locant.lab.training.memory import forget_peak, peak_megabytes
 
 
 def test_the_same_settings_give_the_same_bits():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.metrics.affiliation import affiliation
+from locant.anomaly.metrics.affiliation import affiliation
 
 DRAW = np.random.default_rng(14)
 

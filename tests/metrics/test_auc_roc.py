@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from locant.metrics.auc_roc import auc_roc
+from locant.anomaly.metrics.auc_roc import auc_roc
 
 DRAW = np.random.default_rng(11)
 

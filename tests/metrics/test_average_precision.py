@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from locant.metrics.average_precision import average_precision
+from locant.anomaly.metrics.average_precision import average_precision
 
 DRAW = np.random.default_rng(12)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from locant.metrics.confusion import confusion
+from locant.anomaly.metrics.confusion import confusion
 
 DRAW = np.random.default_rng(15)
 

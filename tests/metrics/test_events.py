@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from locant.metrics.events import event_recall, events
+from locant.anomaly.metrics.events import event_recall, events
 
 
 @pytest.mark.parametrize(

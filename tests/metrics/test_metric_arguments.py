@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import locant.metrics
-from locant.metrics.affiliation import affiliation
-from locant.metrics.auc_roc import auc_roc
-from locant.metrics.average_precision import average_precision
-from locant.metrics.confusion import confusion
-from locant.metrics.events import event_recall, events
-from locant.metrics.vus_pr import vus_pr
+import locant.anomaly.metrics
+from locant.anomaly.metrics.affiliation import affiliation
+from locant.anomaly.metrics.auc_roc import auc_roc
+from locant.anomaly.metrics.average_precision import average_precision
+from locant.anomaly.metrics.confusion import confusion
+from locant.anomaly.metrics.events import event_recall, events
+from locant.anomaly.metrics.vus_pr import vus_pr
 
 OF_SCORES = {
     "auc_roc": auc_roc,
@@ -98,8 +98,8 @@ def test_what_is_no_row_of_numbers_is_named(name, values, word):
 
 
 def test_metrics_need_neither_torch_nor_scikit_learn():
-    files = sorted(Path(locant.metrics.__file__).parent.glob("[a-z]*.py"))
+    files = sorted(Path(locant.anomaly.metrics.__file__).parent.glob("[a-z]*.py"))
     assert len(files) >= 6
-    imports = "; ".join(f"import locant.metrics.{file.stem}" for file in files)
+    imports = "; ".join(f"import locant.anomaly.metrics.{file.stem}" for file in files)
     code = f"import sys; {imports}; assert not {{'torch', 'sklearn', 'scipy'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from locant.metrics.events import events
-from locant.metrics.vus_pr import vus_pr
-from locant.metrics.vus_window import vus_window
+from locant.anomaly.metrics.events import events
+from locant.anomaly.metrics.vus_pr import vus_pr
+from locant.anomaly.metrics.vus_window import vus_window
 
 DRAW = np.random.default_rng(13)
 

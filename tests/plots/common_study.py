@@ -7,7 +7,7 @@ import base64
 import numpy as np
 from matplotlib.colors import to_hex
 
-from locant.results.record import RowRecord, StudyRecord
+from locant.lab.store.record import RowRecord, StudyRecord
 
 ROWS = {"none": "none", "scrambled": "sinusoidal", "rotary": "rotary", "learned": "learned", "learned .02": "learned"}
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 from common_study import PAPERS, study
 
-from locant.report.pictures import pictures
+from locant.lab.report.pictures import pictures
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import locant
-from locant.plots.colours import COLOURS, SPARE, THEMES, colour, dash, mixed, shades
+from locant.figures.plots.colours import COLOURS, SPARE, THEMES, colour, dash, mixed, shades
 
 ALL = [*COLOURS.values(), *SPARE]
 SIGHT = {  # what is seen of linear red, green and blue: Machado, Oliveira and Fernandes 2009, severity 1
@@ -102,7 +102,7 @@ def test_lines_that_are_close_in_colour_differ_in_their_dashes_too():
 
 def test_a_name_of_a_users_own_has_the_same_colour_in_every_run_and_folder():
     names = [f"mine.py:{letter}" for letter in "ABCDEFGHIJ"]
-    code = f"from locant.plots.colours import colour; print([colour('some/where/' + name) for name in {names}])"
+    code = f"from locant.figures.plots.colours import colour; print([colour('some/where/' + name) for name in {names}])"
     runs = {
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True
@@ -123,5 +123,5 @@ def test_shades_go_from_near_the_ink_to_the_colour():
 
 
 def test_colours_are_plain_values_that_need_no_library():
-    code = "import sys, locant.plots.colours; assert not {'matplotlib', 'numpy', 'torch'} & set(sys.modules)"
+    code = "import sys, locant.figures.plots.colours; assert not {'matplotlib', 'numpy', 'torch'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -10,10 +10,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from common import build
-from locant.plots.colours import THEMES, colour
-from locant.plots.frame import Frame
-from locant.plots.gallery import caption, draw
-from locant.views import PICTURES, pictures
+from locant.figures.data import PICTURES, pictures
+from locant.figures.plots.colours import THEMES, colour
+from locant.figures.plots.frame import Frame
+from locant.figures.plots.gallery import caption, draw
 
 SHOWN = {  # each picture of an encoding that has it
     **dict.fromkeys(("heat", "waves", "wavelengths", "similarity", "product", "offset", "numbers"), "sinusoidal"),

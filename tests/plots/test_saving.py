@@ -7,10 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from locant.plots import FORMATS
-from locant.plots.frame import Frame
-from locant.plots.gallery import draw, write
-from locant.plots.saving import save
+from locant.figures.plots import FORMATS
+from locant.figures.plots.frame import Frame
+from locant.figures.plots.gallery import draw, write
+from locant.figures.plots.saving import save
 
 NUMBERS = {"distances": np.arange(-3, 4), "scores": np.arange(14.0).reshape(2, 7) ** 2}
 START = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}

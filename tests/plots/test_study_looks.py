@@ -10,12 +10,12 @@ from common_study import bare, drawn_colours, row, study
 from matplotlib.text import Text
 from PIL import Image
 
-from locant.plots import cost, estimate
-from locant.plots.colours import THEMES, colour
-from locant.plots.entrants import CONTROL, PLAIN_METHOD, Entrant
-from locant.plots.saving import save
-from locant.plots.small import shrink
-from locant.report.pictures import pictures, write_pictures
+from locant.figures.plots import cost, estimate
+from locant.figures.plots.colours import THEMES, colour
+from locant.figures.plots.entrants import CONTROL, PLAIN_METHOD, Entrant
+from locant.figures.plots.saving import save
+from locant.figures.plots.small import shrink
+from locant.lab.report.pictures import pictures, write_pictures
 
 
 def test_an_encoding_has_one_colour_in_every_picture(axes):

@@ -10,13 +10,13 @@ import pytest
 from common_study import PAPERS, bare, names_down, notes, row, study
 from matplotlib.colors import to_hex
 
-from locant.plots import changes, spread
-from locant.plots.colours import THEMES, colour
-from locant.report.pictures import MAKERS, pictures
-from locant.report.pictures_of_runs import sharpest
-from locant.report.ranked import ranked
-from locant.report.shown import Shown
-from locant.statistics.paired import interval
+from locant.figures.plots import changes, spread
+from locant.figures.plots.colours import THEMES, colour
+from locant.lab.report.pictures import MAKERS, pictures
+from locant.lab.report.pictures_of_runs import sharpest
+from locant.lab.report.ranked import ranked
+from locant.lab.report.shown import Shown
+from locant.lab.statistics.paired import interval
 
 
 def test_every_picture_is_offered_when_its_numbers_are_there(offered):

@@ -13,11 +13,11 @@ import torch
 import locant
 from common import EVERY, build
 from locant.encodings.base import Encoding
+from locant.figures.data import PICTURES, pictures
+from locant.figures.data.hooks import NotOffered, still
+from locant.figures.data.planes import rotation
+from locant.figures.data.scoring import bias
 from locant.shapes import Shape
-from locant.views import PICTURES, pictures
-from locant.views.doors import NotOffered, still
-from locant.views.planes import rotation
-from locant.views.scoring import bias
 
 ROOT = Path(locant.__file__).parent
 
@@ -44,7 +44,7 @@ def test_every_encoding_has_at_least_three_pictures_and_a_reason_for_each_other(
         assert all(np.isfinite(array).all() for array in arrays)
 
 
-def test_what_is_drawn_goes_by_the_doors_and_never_by_a_name():
+def test_what_is_drawn_goes_by_the_hooks_and_never_by_a_name():
     for file in [*(ROOT / "views").glob("*.py"), *(ROOT / "worked").glob("*.py")]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         code = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from locant.series import read_series
+from locant.anomaly.series import read_series
 
 
 @pytest.fixture

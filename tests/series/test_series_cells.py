@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from locant.series import cells
-from locant.series.cells import PLAIN, Marks, number, numbers
+from locant.anomaly.series import cells
+from locant.anomaly.series.cells import PLAIN, Marks, number, numbers
 
 TWO = ["1,5", "2,25", "-3,75"]
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locant.series import delimited, read_series
-from locant.series.delimited import read_delimited
-from locant.series.survey import survey
+from locant.anomaly.series import delimited, read_series
+from locant.anomaly.series.delimited import read_delimited
+from locant.anomaly.series.survey import survey
 
 STAMPS = ["2014-02-14 14:30:00", "2014-02-14 14:35:00", "2014-02-14 14:40:00"]
 LOAD, HEAT = [1.5, -2.25, 3e-3], [10.0, 11.0, 13.0]
@@ -145,7 +145,7 @@ def test_a_key_that_some_json_lines_do_not_have_is_a_missing_value(read):
 
 
 def test_keys_that_first_appear_in_a_later_block_are_missing_before_it(read, monkeypatch):
-    monkeypatch.setattr("locant.series.jsonlines.ROWS", 2)
+    monkeypatch.setattr("locant.anomaly.series.jsonlines.ROWS", 2)
     series = read(['{"a": 1}', '{"a": 5}', '{"a": 2, "b": 7}', '{"a": 2, "b": 9}'], "mine.jsonl")
     assert series.values[:, 1].tolist() == [7, 7, 7, 9]
 

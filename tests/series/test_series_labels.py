@@ -7,8 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from locant.metrics.events import event_recall
-from locant.series import read_series
+from locant.anomaly.metrics.events import event_recall
+from locant.anomaly.series import read_series
 
 HOURS = ["time,x", *(f"2014-02-14 {hour:02}:00,{hour % 5}" for hour in range(10))]
 

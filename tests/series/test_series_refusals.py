@@ -12,7 +12,7 @@ import sys
 import polars as pl
 import pytest
 
-from locant.series import read_series, room
+from locant.anomaly.series import read_series, room
 
 NOISE = random.Random(0).randbytes(5000)
 GOOD = ["time,x", "2014-02-14,1", "2014-02-15,2"]
@@ -132,7 +132,7 @@ def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(write
 
 
 def test_a_limit_on_the_process_counts_as_memory():
-    code = "import resource; from locant.series import room; free = room.available()\n"
+    code = "import resource; from locant.anomaly.series import room; free = room.available()\n"
     code += (
         "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY)); assert room.available() < 8 << 30\n"
     )
@@ -142,5 +142,5 @@ def test_a_limit_on_the_process_counts_as_memory():
 
 
 def test_reading_needs_no_torch():
-    code = "import sys, locant.series; assert 'torch' not in sys.modules"
+    code = "import sys, locant.anomaly.series; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.series import table
+from locant.anomaly.series import table
 
 OWN = "If these rows belong to several series, give each a column or a file of its own."
 

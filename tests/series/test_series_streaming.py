@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.series import read_series, stream_rows
+from locant.anomaly.series import read_series, stream_rows
 
 LINES = ["time,x,y\n", "2014-02-14 12:00,1.5,7\n", "2014-02-14 12:05,NA,-2e3\n", "\n", "2014-02-14 12:10,3.5,8\n"]
 

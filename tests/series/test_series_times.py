@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locant.series import read_series
+from locant.anomaly.series import read_series
 
 NOON = "2014-02-14T12:00:00"
 

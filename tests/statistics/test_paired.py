@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from locant.statistics.paired import (
+from locant.lab.statistics.paired import (
     cohens_d,
     compare,
     detectable,

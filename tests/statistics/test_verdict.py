@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.engine.search import best, points
-from locant.statistics.paired import seeds_needed
-from locant.statistics.ranking import rank
-from locant.statistics.verdict import verdict
+from locant.lab.engine.search import best, points
+from locant.lab.statistics.paired import seeds_needed
+from locant.lab.statistics.ranking import rank
+from locant.lab.statistics.verdict import verdict
 
 
 def runs(seeds=10, spread=0.01, seed=0, **means):

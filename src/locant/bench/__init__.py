@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-PARTS = ("rotation", "biases", "decoding", "step", "training", "sweep")
+PARTS = ("rotation", "biases", "memory", "decoding", "step", "training", "sweep")

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
+from locant._internal.workers import Worker
 from locant.bench.ratio import Work
-from locant.engine.local import tuned
-from locant.training.memory import forget_peak, megabytes_now, peak_megabytes
-from locant.workers import Worker
+from locant.lab.engine.local import tuned
+from locant.lab.training.memory import forget_peak, megabytes_now, peak_megabytes
 
 Answer = TypeVar("Answer")
 

@@ -16,7 +16,7 @@ from locant.bench.alone import Unmeasured, added_megabytes, alone
 from locant.bench.asked import Asked
 from locant.bench.ratio import Ratio, Work, over, turns
 from locant.bench.table import Cell, Cost, Table, megabytes
-from locant.catalog import make
+from locant.encodings.registry import make
 
 HEADS, WIDTH = 8, 64
 
@@ -31,7 +31,7 @@ class Line:
     causal: bool = True
     irregular: bool = False
     batch: int = 1  # rows; of more than one, each is padded to another length
-    path: str = "auto"
+    backend: str = "auto"
     max_distance: int | None = None  # how far a table goes, where not as far as usual
 
 
@@ -50,10 +50,10 @@ PLAIN = Line("plain, causal", "none", 16384)
 LINES = [
     PLAIN,
     Line("t5, causal", "t5", 16384),
-    Line("t5, causal, written down", "t5", 4096, path="fused"),
+    Line("t5, causal, written down", "t5", 4096, backend="fused"),
     Line("relative, causal", "relative", 8192),
     Line("alibi, causal", "alibi", 16384),
-    Line("alibi, causal, written down", "alibi", 2048, path="fused"),
+    Line("alibi, causal, written down", "alibi", 2048, backend="fused"),
     Line("t5, causal, 4 padded rows", "t5", 4096, batch=4),
     Line("t5, both sides", "t5", 4096, causal=False),
     Line("relative, both sides", "relative", 4096, causal=False),
@@ -105,7 +105,7 @@ def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
     title = (
         f"Attention with a bias, forward + backward, × plain fused attention without a mask: {HEADS} heads of {WIDTH}"
     )
-    drawn = [line.name for line in LINES if line.most == LENGTHS[-1] or line.path != "auto"]
+    drawn = [line.name for line in LINES if line.most == LENGTHS[-1] or line.backend != "auto"]
     series = {name: [(one.length, one.seconds, one.megabytes) for one in found if one.line == name] for name in drawn}
     heads, note = [f"{length:,}" for length in lengths], "MB is what one pass adds at its peak."
     return Table("biases", title, heads, rows, note, series)
@@ -134,7 +134,9 @@ def _work(line: Line, length: int) -> Work:
     mask = None if line.encoding == "none" else mask
 
     def run() -> None:
-        out = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=line.causal, mask=mask, path=line.path)
+        out = attend(
+            q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=line.causal, mask=mask, backend=line.backend
+        )
         torch.autograd.grad(out, leaves, grad)
 
     return run

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import torch
 
+from locant.attention.kv_cache import Cache
+from locant.attention.layer import Attention
 from locant.bench.alone import added_megabytes, alone
 from locant.bench.asked import Asked
 from locant.bench.ratio import MOST, Ratio, Work, ratios
 from locant.bench.table import Cell, Table, megabytes
-from locant.cache import Cache
-from locant.catalog import claiming, make
-from locant.self_attention import Attention
+from locant.encodings.registry import claiming, make
 
 HEADS, WIDTH = 8, 64
 AHEAD = MOST + 10  # steps that are done in all, at most

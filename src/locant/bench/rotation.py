@@ -17,7 +17,7 @@ from locant.bench.alone import added_megabytes, alone
 from locant.bench.asked import Asked
 from locant.bench.ratio import Ratio, Work, ratios
 from locant.bench.table import Cell, Table, megabytes
-from locant.catalog import make
+from locant.encodings.registry import make
 from locant.positions import consecutive
 
 BATCH, HEADS, WIDTH = 8, 8, 64
@@ -66,7 +66,7 @@ def _ours(length: int) -> dict[str, Rotate]:
 
     def made(pairing: str) -> Rotate:
         encoding: Any = make("rotary", dim=HEADS * WIDTH, heads=HEADS, pairing=pairing)
-        by = encoding.tables(pos, pos, torch.float32)
+        by = encoding.precompute(pos, pos, torch.float32)
         return lambda q, k: encoding.rotate(q, k, pos, pos, tables=by)
 
     return {f"locant, {pairing}": made(pairing) for pairing in ("interleaved", "half")}

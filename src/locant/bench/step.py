@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import torch
 
+from locant.attention.dispatch import plan
 from locant.bench.alone import added_megabytes, alone
 from locant.bench.asked import Asked
 from locant.bench.ratio import Ratio, Work, ratios
 from locant.bench.table import Cell, Table, megabytes
-from locant.catalog import make, names
 from locant.encodings.base import Encoding
-from locant.model import Transformer
-from locant.planning import plan
+from locant.encodings.registry import make, names
+from locant.nn.transformer import Transformer
 from locant.positions import consecutive
 
 DIM, HEADS, LAYERS, BATCH = 128, 8, 4, 8
@@ -33,7 +33,7 @@ def _measure(length: int, seconds: float) -> list[tuple[str, Ratio, float | None
     made["rotary, interleaved"] = make("rotary", dim=DIM, heads=HEADS, pairing="interleaved")
     work = {name: _work(encoding, length) for name, encoding in made.items()}
     found = ratios(work, "none", seconds=seconds)
-    return [(name, found[name], added_megabytes(work[name]), plan(made[name], length).path) for name in made]
+    return [(name, found[name], added_megabytes(work[name]), plan(made[name], length).backend) for name in made]
 
 
 def _work(encoding: Encoding, length: int) -> Work:

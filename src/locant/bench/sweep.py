@@ -13,15 +13,15 @@ from locant.bench.alone import Unmeasured, alone, as_started
 from locant.bench.asked import Asked
 from locant.bench.ratio import Ratio, summed_up, timed
 from locant.bench.table import Cell, Table
-from locant.engine import local
-from locant.engine.attempt import Done
-from locant.engine.driver import Compute, Driver
-from locant.results.reading import read_study
-from locant.results.store import Store
-from locant.results.study import Study
-from locant.tasks.base import facts, make_task
-from locant.training.config import RunConfig
-from locant.training.evaluate import execute
+from locant.lab.engine import local
+from locant.lab.engine.attempt import Done
+from locant.lab.engine.driver import Compute, Driver
+from locant.lab.store.reading import read_study
+from locant.lab.store.store import Store
+from locant.lab.store.study import Study
+from locant.lab.tasks.base import facts, make_task
+from locant.lab.training.config import RunConfig
+from locant.lab.training.evaluate import execute
 
 RUNS, TURNS = 2, 3
 PUBLISHED = {"study A": ("anomaly-faithful", 30), "study B": ("slots-faithful", 157)}  # shortened to so many steps

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from locant.results.study import Study
-from locant.tasks.base import Task, make_task
-from locant.training.config import ModelConfig
+from locant.lab.store.study import Study
+from locant.lab.tasks.base import Task, make_task
+from locant.lab.training.config import ModelConfig
 
 
 class Layer(nn.Module):

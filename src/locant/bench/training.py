@@ -14,13 +14,13 @@ from locant.bench.ratio import Ratio, over, timed, turns
 from locant.bench.sweep import published
 from locant.bench.table import Amount, Cell, Table
 from locant.bench.textbook import Loop
+from locant.lab.store.study import Study
+from locant.lab.tasks.base import make_task
+from locant.lab.training.build import build
+from locant.lab.training.config import RunConfig
+from locant.lab.training.evaluate import Running
+from locant.lab.training.loop import train
 from locant.positions import consecutive
-from locant.results.study import Study
-from locant.tasks.base import make_task
-from locant.training.build import build
-from locant.training.config import RunConfig
-from locant.training.evaluate import Running
-from locant.training.loop import train
 
 SIZE = 1024  # of the square matrices whose product shows what the machine can do
 PRODUCTS = 30  # of which the best counts

@@ -20,6 +20,6 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if missing.name not in ("typer", "rich"):
             raise
-        from locant.errors import how_to_install
+        from locant._internal.checks import how_to_install
 
         sys.exit(f"The commands need {missing.name}, which is not installed.{how_to_install('lab')}")

@@ -18,10 +18,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from locant._internal.checks import one_of
 from locant.bench import PARTS
 from locant.bench.asked import Asked
 from locant.cli.tables import print_table
-from locant.errors import one_of
 
 WORDY = 40  # characters; a ratio with its spread and megabytes is no sentence
 
@@ -43,7 +43,7 @@ def bench(
         Path | None, typer.Option(help="Draw time and memory by length (PNG, SVG, PDF): biases.")
     ] = None,
 ) -> None:
-    """Measure: rotation, biases, decoding, a training step, the published studies' steps, the sweep.
+    """Measure: rotation, biases, memory, decoding, a training step, the published studies' steps, the sweep.
 
     Everything is a ratio within one run, by turns with what it is compared with, medians with their spread; a ratio that
     varies too much is not told. Leave the machine alone meanwhile. All of it takes about forty minutes.
@@ -84,7 +84,7 @@ def bench(
 def _show(table: Table, as_markdown: bool) -> None:
     heads, rows = ["", *table.heads], table.told()
     if as_markdown:
-        from locant.report.study import markdown_table
+        from locant.lab.report.study import markdown_table
 
         print("\n".join([f"\n### {table.title}\n", *markdown_table(heads, rows)]))
         print(f"\n{table.note}" if table.note else "")
@@ -98,7 +98,7 @@ def _show(table: Table, as_markdown: bool) -> None:
 
 def _check_picture(path: Path, chosen: list[str]) -> None:
     """What cannot be drawn is told before anything is measured."""
-    from locant.plots import FORMATS
+    from locant.figures.plots import FORMATS
 
     one_of("--picture", "ending", path.suffix.lstrip("."), FORMATS)
     if "biases" not in chosen:
@@ -110,8 +110,8 @@ def _check_picture(path: Path, chosen: list[str]) -> None:
 
 
 def _draw(table: Table, path: Path) -> None:
-    from locant.plots import growth
-    from locant.plots.saving import save
+    from locant.figures.plots import growth
+    from locant.figures.plots.saving import save
 
     save(
         growth.draw(table.series, title="attention by length, forward + backward"),

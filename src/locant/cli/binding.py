@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from locant.catalog import describe, names
-from locant.errors import one_of
-from locant.results.study import RowConfig, Study
-from locant.tasks import base
-from locant.training.config import RunConfig
+from locant._internal.checks import one_of
+from locant.encodings.registry import describe, names
+from locant.lab.store.study import RowConfig, Study
+from locant.lab.tasks import base
+from locant.lab.training.config import RunConfig
 
 
 def identified(plan: Study) -> Study:
@@ -51,7 +51,7 @@ def known_facts(plan: Study) -> dict[str, Any]:
 
 def _can_be_built(run: RunConfig, task: base.Task) -> None:
     """Whether the model of a row can be made; the class may be a user's own, and fail in any way."""
-    from locant.training.build import build
+    from locant.lab.training.build import build
 
     try:
         build(run, task)

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from locant.catalog import describe, names
+from locant.encodings.registry import canonical, describe, names
 from locant.shapes import Shape
 
 
@@ -52,7 +52,7 @@ def check(
     """
     if quick and full:
         raise ValueError("--quick and --full exclude each other: give one, or none for the usual effort.")
-    chosen = list(dict.fromkeys(encodings or names()))
+    chosen = list(dict.fromkeys(map(canonical, encodings or names())))
     for name in chosen:
         describe(name)  # a wrong name is told before anything runs
     Shape(dim, heads, length)
@@ -68,7 +68,7 @@ def check(
 
 
 def _tell(papers: list[dict[str, Any]], *, as_json: bool, as_markdown: bool, html: Path | None) -> None:
-    from locant.report import certificates
+    from locant.lab.report import certificates
 
     if as_json:
         print(json.dumps(papers, indent=2, ensure_ascii=False))
@@ -158,9 +158,9 @@ def _deaf() -> Iterator[None]:
 def _certify_one(name: str, request: dict[str, Any], progress: Any = None) -> dict[str, Any]:
     import torch
 
-    from locant.catalog import make
-    from locant.certificate import certify
-    from locant.subject import seeded
+    from locant.certification.certificate import certify
+    from locant.certification.probe import seeded
+    from locant.encodings.registry import make
 
     torch.set_num_threads(1)
     settings = {key: request[key] for key in ("effort", "seed", "only")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tomllib
 from collections.abc import Callable
@@ -14,18 +15,18 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from locant._internal.checks import listed, one_of, whole_number
 from locant.cli.nab import TASK, name_folder
 from locant.cli.own import own_study
 from locant.cli.report import STORE, StoreOption, show, show_together
-from locant.engine.attempt import Files
-from locant.engine.driver import Compute, Driver, Watch
-from locant.errors import listed, one_of, whole_number
-from locant.results.reading import about, read_studies, study_names
-from locant.results.store import Kept, Store
-from locant.training.config import RunConfig
+from locant.lab.engine.attempt import Files
+from locant.lab.engine.driver import Compute, Driver, Watch
+from locant.lab.store.reading import about, read_studies, study_names
+from locant.lab.store.store import Kept, Store
+from locant.lab.training.config import RunConfig
 
 if TYPE_CHECKING:
-    from locant.results.record import StudyRecord
+    from locant.lab.store.record import StudyRecord
 
 
 def compare(
@@ -125,16 +126,16 @@ def compare(
     plans = [identified(plan) for plan in read]
     facts = [known_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
     runs = Store(store)
-    command = "locant " + " ".join(sys.argv[1:])
+    command = shlex.join(["locant", *sys.argv[1:]])
     records = []
     for plan, known in zip(plans, facts, strict=True):
         files = Files(str(store.resolve().parent / "files"), plan.keep_files)
         if engine == "ray":
-            from locant.engine import ray
+            from locant.lab.engine import ray
 
             compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run, files=files)
         else:
-            from locant.engine import local
+            from locant.lab.engine import local
 
             compute = partial(local.compute, workers=workers or os.cpu_count() or 1, files=files)
         driver = partial(Driver, plan, runs, compute, any_code=any_code, retry=retry)
@@ -156,7 +157,7 @@ def _check_device(device: str) -> None:
 
 
 def _finish(driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str) -> StudyRecord:
-    from locant.results.record import read_record
+    from locant.lab.store.record import read_record
 
     console = Console(stderr=True)
     with Display(console) as display:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from locant.errors import one_of
+from locant._internal.checks import one_of
 
 SETS = ("slots",)
 
@@ -23,8 +23,8 @@ def data(
       locant data slots --out slots
     """
     one_of("data", "name", name, SETS)
-    from locant.tasks._csv import write_rows
-    from locant.tasks.slots_faithful import SIZES, draw_rows
+    from locant.lab.tasks._csv import write_rows
+    from locant.lab.tasks.slots_faithful import SIZES, draw_rows
 
     out.mkdir(parents=True, exist_ok=True)
     for purpose, count in SIZES.items():

@@ -14,11 +14,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from locant.errors import listed, whole_number
+from locant._internal.checks import listed, whole_number
 
 if TYPE_CHECKING:
-    from locant.detection import Detection, Settings
-    from locant.detection.progress import Tell
+    from locant.anomaly.detector import Detection, Settings
+    from locant.anomaly.detector.progress import Tell
 
 PIPE = "-"
 WRITTEN = ("scores.csv", "scores.parquet", "events.csv", "events.json", "detected.png")
@@ -78,10 +78,10 @@ def detect(
     folder = out or Path("locant-detect") / ("pipe" if file == PIPE else Path(Path(file).name.removesuffix(".gz")).stem)
     _check_combination(file, train, model, labels, windows)
     if file != PIPE:
-        from locant.series.opening import existing
+        from locant.anomaly.series.opening import existing
 
         existing(file)  # what is wrong with the file's name is told before anything heavy is imported
-    from locant.detection.settings import Settings
+    from locant.anomaly.detector.settings import Settings
 
     encodings = tuple(listed("--encoding", encoding))
     settings = Settings(method, encodings, clean, season, smooth, threshold, steps, seed)
@@ -105,7 +105,7 @@ def detect(
         found = _judge_file(file, settings, train, model, {**source, "label": labels, "windows": windows}, console)
     _give(found, folder, console, baselines=baselines, parquet=parquet, theme=_theme(picture, dark), as_json=as_json)
     if save is not None:
-        from locant.detection import save as keep
+        from locant.anomaly.detector import save as keep
 
         console.print(f"{keep(found.detector, save)}: the detector", highlight=False)
 
@@ -124,9 +124,9 @@ def _judge_file(
     file: str, settings: Settings, train: Path | None, model: Path | None, source: dict[str, Any], console: Console
 ) -> Detection:
     """Read a file, say what was understood, and judge it."""
+    from locant.anomaly.detector import detect, load
+    from locant.anomaly.series import read_series
     from locant.cli.detected import tell_series
-    from locant.detection import detect, load
-    from locant.series import read_series
 
     detector = None if model is None else load(model)
     if detector is not None and source["columns"] is None:
@@ -155,12 +155,12 @@ def _give(
     as_json: bool,
 ) -> None:
     """Tell what was found and write the files."""
+    from locant.anomaly.detector.against import against_labels
+    from locant.anomaly.detector.beside import baseline_scores
+    from locant.anomaly.detector.tables import summary, write_tables
+    from locant.anomaly.metrics.vus_pr import vus_pr
+    from locant.anomaly.metrics.vus_window import vus_window
     from locant.cli.detected import draw, tell_baselines, tell_found
-    from locant.detection.against import against_labels
-    from locant.detection.beside import baseline_scores
-    from locant.detection.tables import summary, write_tables
-    from locant.metrics.vus_pr import vus_pr
-    from locant.metrics.vus_window import vus_window
 
     scores, plain = against_labels(found), baseline_scores(found) if baselines else {}
     told = summary(found) | {"against_labels": scores}

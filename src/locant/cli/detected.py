@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from locant.detection import Detection
-    from locant.series import Series
+    from locant.anomaly.detector import Detection
+    from locant.anomaly.series import Series
 
 SHOWN = 20  # events in the terminal
 
 
 def tell_series(series: Series, console: Console) -> None:
     """What was understood of a file, and every repair."""
-    from locant.series import table
+    from locant.anomaly.series import table
 
     grid = Table.grid(padding=(0, 2))
     for what, value in table(series):
@@ -30,7 +30,7 @@ def tell_series(series: Series, console: Console) -> None:
 
 def tell_found(found: Detection, scores: dict[str, float], console: Console) -> None:
     """The self-test, what was chosen, the events, and how they agree with the labels."""
-    from locant.detection.tables import events_table
+    from locant.anomaly.detector.tables import events_table
 
     _say(console, "\nSelf-test: average precision on faults put into held-out data", tell_trials(found))
     for reason in found.chosen.why:
@@ -47,7 +47,7 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
         more = f", the {SHOWN} with the highest scores" if len(rows) > SHOWN else ""
         _say(console, f"\n{headline(found)}{more}", grid)
     if scores:
-        from locant.detection.against import NOT_ADJUSTED, forgiven
+        from locant.anomaly.detector.against import NOT_ADJUSTED, forgiven
 
         grid = Table.grid(padding=(0, 2))
         for name, score in scores.items():
@@ -81,7 +81,7 @@ def tell_baselines(by_name: dict[str, float], own: float, console: Console) -> N
 
 def headline(found: Detection) -> str:
     """What was found, in one line."""
-    from locant.detection.tables import events_table
+    from locant.anomaly.detector.tables import events_table
 
     file, count = found.series.understood.file, len(found.events)
     if not count:
@@ -95,10 +95,10 @@ def headline(found: Detection) -> str:
 
 def draw(found: Detection, path: Path, theme: str) -> Path:
     """The picture of the series with its events."""
-    from locant.detection.whole import whole
-    from locant.plots import detected
-    from locant.plots.frame import Frame
-    from locant.plots.saving import save
+    from locant.anomaly.detector.whole import whole
+    from locant.figures.plots import detected
+    from locant.figures.plots.frame import Frame
+    from locant.figures.plots.saving import save
 
     series = found.series
     worst = np.sort(np.argsort(-found.by_column.max(0), kind="stable")[: detected.MOST_COLUMNS])

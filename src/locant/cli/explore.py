@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from locant.catalog import describe
+from locant._internal.checks import how_to_install
 from locant.cli.report import STORE, StoreOption
-from locant.errors import how_to_install
+from locant.encodings.registry import canonical, describe
 
 PORT = 8765
 NEEDED = ("fastapi", "uvicorn", "plotly")
@@ -46,10 +46,10 @@ def explore(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ValueError(f"the explorer needs {', '.join(missing)}.{how_to_install('explore')}")
-    own = list(dict.fromkeys(encodings or []))
+    own = list(dict.fromkeys(map(canonical, encodings or [])))
     for name in own:
         describe(name)  # a wrong name is told before anything starts
-    from locant.results.existing import at_hand
+    from locant.lab.store.existing import at_hand
 
     with at_hand(store) as runs:
         serve(own, runs, port, open_browser=not no_open)
@@ -62,8 +62,8 @@ def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) 
     from locant.explorer.desk import Desk
     from locant.explorer.server import make_app
 
-    door = listening(port)
-    address = f"http://127.0.0.1:{door.getsockname()[1]}/"
+    listener = listening(port)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     print(f"locant explore: {address}   (Ctrl-C ends it)", file=sys.stderr)
     if open_browser:
         soon = Timer(1.0, webbrowser.open, [address])
@@ -74,20 +74,20 @@ def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) 
     )  # so that what was unpacked is cleared away
     app = make_app(Desk(own, store))
     settings = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=1)
-    uvicorn.Server(settings).run(sockets=[door])
+    uvicorn.Server(settings).run(sockets=[listener])
 
 
 def listening(port: int | None) -> socket.socket:
-    """A door on this machine alone: the port asked for, or else the usual one, or a free one."""
+    """A socket on this machine alone: the port asked for, or else the usual one, or a free one."""
     for wanted in (PORT, 0) if port is None else (port,):
-        door = socket.socket()
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            door.bind(("127.0.0.1", wanted))
-            door.listen()  # whoever comes before the server is up waits
+            listener.bind(("127.0.0.1", wanted))
+            listener.listen()  # whoever comes before the server is up waits
         except OSError as problem:
-            door.close()
+            listener.close()
             why = problem.strerror
         else:
-            return door
+            return listener
     raise ValueError(f"port {port} cannot be used: {why}. Give another with --port, or none at all.")

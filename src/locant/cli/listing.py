@@ -10,8 +10,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from locant.catalog import Entry, describe, names
-from locant.claims import CLAIMS, DOORS
+from locant.encodings.claims import CLAIMS, HOOKS
+from locant.encodings.registry import Entry, describe, names
 from locant.shapes import Shape
 
 WORDS = {  # a claim in one word
@@ -66,7 +66,7 @@ def _row(entry: Entry, shape: Shape) -> dict[str, Any]:
     return {
         "name": entry.name,
         "title": entry.title,
-        "acts_on": [DOORS[door] for door in entry.doors],
+        "acts_on": [HOOKS[hook] for hook in entry.hooks],
         "learned": entry.parameters(shape),
         "learned_formula": entry.learned,
         "options": entry.options,
@@ -86,7 +86,7 @@ def _table(entries: list[Entry], shape: Shape) -> Table:
     table.add_column("claims")
     table.add_column("paper")
     for entry in entries:
-        acts = ", ".join(DOORS[door] for door in entry.doors) or "nothing"
+        acts = ", ".join(HOOKS[hook] for hook in entry.hooks) or "nothing"
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
         name = entry.name if entry.name == entry.path.stem else f"{entry.path.name}:{entry.class_name}"
         table.add_row(name, acts, f"{entry.parameters(shape):,}", claims, entry.paper)
@@ -99,7 +99,7 @@ def markdown(entries: list[Entry], shape: Shape) -> str:
     for entry in entries:
         link = f"[`{entry.name}`](src/locant/encodings/{entry.path.name})"
         line = entry.title.partition(": ")[2]
-        acts = ", ".join(DOORS[door] for door in entry.doors) or "nothing"
+        acts = ", ".join(HOOKS[hook] for hook in entry.hooks) or "nothing"
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
         lines.append(f"| {link} | {line} | {acts} | {entry.parameters(shape):,} | {claims} | {entry.paper} |")
     return "\n".join(lines)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from locant.results.study import Study
-from locant.tasks import NAB
+from locant.lab.store.study import Study
+from locant.lab.tasks import NAB
 
 TASK = "real-anomalies"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from locant.errors import listed, one_of
+from locant._internal.checks import listed, one_of
 
 SERIES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".csv.gz", ".tsv.gz", ".jsonl.gz", ".ndjson.gz")
 OBJECTIVES = {"masked": "own-masked", "forecast": "own-forecast", "text": "own-text"}
@@ -23,7 +23,7 @@ def own_study(
     columns: str | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """The study for a file and the fields to change in it. What was understood of a series is printed to stderr."""
-    from locant.series.opening import existing
+    from locant.anomaly.series.opening import existing
 
     existing(data)
     if objective is None:
@@ -66,7 +66,7 @@ def _longer(test_lengths: str | None, train_length: int | None) -> dict[str, Any
 
 
 def _tell(data: Path, time: str | None, columns: list[str] | None) -> None:
+    from locant.anomaly.series import read_series
     from locant.cli.detected import tell_series
-    from locant.series import read_series
 
     tell_series(read_series(data, time=time, columns=columns), Console(stderr=True, markup=False))

@@ -15,9 +15,9 @@ import numpy as np
 from locant.cli.detect import progress
 
 if TYPE_CHECKING:
-    from locant.detection import Detection, Detector, Settings
-    from locant.detection.stream import Scored
-    from locant.series import Row
+    from locant.anomaly.detector import Detection, Detector, Settings
+    from locant.anomaly.detector.stream import Scored
+    from locant.anomaly.series import Row
 
 KEPT = 100_000  # rows that the files at the end tell of, the last ones
 HEADER = ("line", "time", "score", "event", "column", "value", "expected")
@@ -27,9 +27,9 @@ def judge_pipe(
     settings: Settings, model: Path | None, learn: int, *, time: str | None, columns: Sequence[str] | None
 ) -> Detection:
     """Judge the rows of standard input as they come; what was found in the last ones is given at the end."""
-    from locant.detection import detect, load
-    from locant.detection.rows import as_series
-    from locant.series import stream_rows
+    from locant.anomaly.detector import detect, load
+    from locant.anomaly.detector.rows import as_series
+    from locant.anomaly.series import stream_rows
 
     detector = None if model is None else load(model)
     wanted = list(detector.names) if detector is not None and columns is None else columns
@@ -56,8 +56,8 @@ def _chained(first: Row, rest: Iterator[Row]) -> Iterator[Row]:
 
 def _stream(detector: Detector, rows: Iterator[Row]) -> Detection:
     """Answer every row with a line, and gather the last ones."""
-    from locant.detection import Stream
-    from locant.detection.threads import one_thread
+    from locant.anomaly.detector import Stream
+    from locant.anomaly.detector.threads import one_thread
 
     threshold = detector.calibration.threshold.value
     answer = csv.writer(sys.stdout)
@@ -88,9 +88,9 @@ def _line(row: Row, scored: Scored, threshold: float) -> list[Any]:
 
 def _gathered(detector: Detector, rows: list[Row], scored: list[Scored]) -> Detection:
     """What was judged row by row, as one detection."""
-    from locant.detection import Detection
-    from locant.detection.finding import find_events
-    from locant.detection.rows import as_series
+    from locant.anomaly.detector import Detection
+    from locant.anomaly.detector.finding import find_events
+    from locant.anomaly.detector.rows import as_series
 
     series = as_series(rows, in_time=False)
     by_column, expected, away = (

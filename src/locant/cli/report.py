@@ -19,10 +19,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from locant.cli.tables import print_table
-from locant.results.existing import existing
+from locant.lab.store.existing import existing
 
 if TYPE_CHECKING:
-    from locant.results.record import StudyRecord
+    from locant.lab.store.record import StudyRecord
 
 STORE = Path("locant-results/runs.sqlite")
 StoreOption = Annotated[Path, typer.Option(help="The SQLite file that keeps every run.")]
@@ -58,9 +58,9 @@ def report(
 
       locant report order --tensorboard curves && tensorboard --logdir curves
     """
-    from locant.report import study as told
-    from locant.report.tensorboard import write_events
-    from locant.results.record import read_record
+    from locant.lab.report import study as told
+    from locant.lab.report.tensorboard import write_events
+    from locant.lab.store.record import read_record
 
     kept = existing(store)
     records = [read_record(kept, name) for name in _parts(study, design)]
@@ -71,12 +71,12 @@ def report(
                 with _written(place):
                     write(record, place)
     if out is not None:
-        from locant.report.folder import write_folder
+        from locant.lab.report.folder import write_folder
 
         with _written(out):
             write_folder(records, out)
     if as_html is not None:
-        from locant.report.page import html
+        from locant.lab.report.page import html
 
         with _written(as_html):
             as_html.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def report(
 
 def _parts(study: str | None, design: str | None = None) -> list[str | None]:
     """The studies behind a name: itself, its parts, or its variations in a design."""
-    from locant.results.reading import parts, study_names
+    from locant.lab.store.reading import parts, study_names
 
     if study is not None and design is not None:
         return list(parts(study, design))
@@ -128,8 +128,8 @@ def pack(
 
       locant pack order anomaly --out studies.json.gz
     """
-    from locant.results import pack as packing
-    from locant.results.record import read_record
+    from locant.lab.store import pack as packing
+    from locant.lab.store.record import read_record
 
     if out.suffix != ".gz" or out.is_dir():
         raise ValueError(f"--out needs a file whose name ends in .gz, such as studies.json.gz. Got {str(out)!r}.")
@@ -144,7 +144,7 @@ def pack(
 def show_together(records: list[StudyRecord]) -> None:
     """The studies of a suite in one table."""
     if len(records) > 1:
-        from locant.report.suite import LEGEND, side_by_side
+        from locant.lab.report.suite import LEGEND, side_by_side
 
         console = Console()
         console.print(f"\n[bold]All together[/bold] ({LEGEND})", highlight=False)
@@ -153,7 +153,7 @@ def show_together(records: list[StudyRecord]) -> None:
 
 def show(record: StudyRecord) -> None:
     """The verdict and the table on a terminal."""
-    from locant.report import study as told
+    from locant.lab.report import study as told
 
     console = Console()
     title, facts = told.heading(record)
@@ -200,7 +200,7 @@ def _written(path: Path) -> Iterator[None]:
 
 
 def _plain(record: StudyRecord) -> dict[str, object]:
-    from locant.report import study as told
+    from locant.lab.report import study as told
 
     rows = [
         {"name": r.name, "metrics": r.metrics, "cost": r.cost, "runs": r.digests, "failures": r.failures}
@@ -218,7 +218,7 @@ def _plain(record: StudyRecord) -> dict[str, object]:
 
 
 def _csv(record: StudyRecord) -> str:
-    from locant.report import study as told
+    from locant.lab.report import study as told
 
     listed = told.table(record)
     out = io.StringIO()

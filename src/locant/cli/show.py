@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from locant.catalog import Entry, describe
-from locant.errors import at_least, one_of, whole_number
-from locant.guests import told as told_of
-from locant.plots import FORMATS
+from locant._internal.checks import at_least, one_of, whole_number
+from locant._internal.user_code import told as told_of
+from locant.encodings.registry import Entry, canonical, describe
+from locant.figures.plots import FORMATS
 from locant.shapes import Shape
 
 if TYPE_CHECKING:
     from locant.encodings.base import Encoding
-    from locant.worked import Part
+    from locant.figures.walkthrough import Part
 
 Say = Callable[[str], None]
 WIDTHS = (4, 8)  # small enough to be checked by hand
@@ -61,6 +61,7 @@ def show(
 
       locant show mine.py:Mine --json
     """
+    name = canonical(name)
     entry = describe(name)  # what is wrong is told before anything heavy is imported
     place = at_least("show", "--position", position, 0)
     key = max(place - 2, 0.0) if key is None else at_least("show", "--key", key, 0)
@@ -117,8 +118,8 @@ def _option(given: str) -> tuple[str, Any]:
 
 def _make(name: str, seed: int, size: dict[str, Any], *places: float) -> Encoding:
     """The encoding, when it has something to say at these positions."""
-    from locant.catalog import make
-    from locant.subject import seeded
+    from locant.certification.probe import seeded
+    from locant.encodings.registry import make
 
     with seeded(seed):
         encoding = make(name, **size)
@@ -139,7 +140,7 @@ def _worked(
     name: str, seed: int, size: dict[str, Any], widths: list[int] | None, full: Encoding, place: float, key: float
 ) -> list[Part]:
     """Vectors at small widths, in one head; biases as they are, in every head."""
-    from locant.worked import DOORS, work_out
+    from locant.figures.walkthrough import HOOKS, work_out
 
     small = []
     for width in widths or WIDTHS:
@@ -148,8 +149,8 @@ def _worked(
         except ValueError:
             if widths:
                 raise  # asked for; the usual ones are left out where they do not fit
-    doors = [door for door in DOORS if door != "bias"]
-    parts = [part for one in small or [full] for part in work_out(one, place, key, doors)]
+    hooks = [hook for hook in HOOKS if hook != "bias"]
+    parts = [part for one in small or [full] for part in work_out(one, place, key, hooks)]
     return [*parts, *work_out(full, place, key, ["bias"])]
 
 
@@ -157,9 +158,9 @@ def _draw(
     name: str, encoding: Encoding, places: tuple[float, float], folder: Path, endings: list[str], theme: str, say: Say
 ) -> dict[str, Any]:
     """Write every picture that fits; say which, and why not the others."""
-    from locant.plots.frame import Frame
-    from locant.plots.gallery import caption, write
-    from locant.views import pictures
+    from locant.figures.data import pictures
+    from locant.figures.plots.frame import Frame
+    from locant.figures.plots.gallery import caption, write
 
     with told_of(name):
         drawn, left_out = pictures(encoding, *places)

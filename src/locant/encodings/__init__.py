@@ -12,8 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from locant import catalog
-from locant.errors import did_you_mean
+from locant._internal.checks import did_you_mean
+from locant.encodings import registry
 
 if TYPE_CHECKING:  # for editors and type checkers; what is not listed here is found all the same
     from locant.encodings.alibi import Alibi as Alibi
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # for editors and type checkers; what is not listed here is f
 
 
 def __getattr__(name: str) -> Any:
-    if name == "base" or name in catalog.names():
+    if name in (*registry.NO_ENCODINGS, *registry.names()):
         return import_module(f"locant.encodings.{name}")
     if name.startswith("_"):
         raise AttributeError(f"locant.encodings has no name {name!r}.")
@@ -45,9 +45,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_homes(), "base", *catalog.names()])
+    return sorted([*_homes(), *registry.NO_ENCODINGS, *registry.names()])
 
 
 def _homes() -> dict[str, str]:
     """The file of every class."""
-    return {"Encoding": "base"} | {catalog.describe(name).class_name: name for name in catalog.names()}
+    return {"Encoding": "base"} | {registry.describe(name).class_name: name for name in registry.names()}

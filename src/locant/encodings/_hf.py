@@ -2,125 +2,145 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from locant.encodings._scaling import DynamicNtk, Linear, Llama3, LongRope, Scaling, Yarn
-from locant.errors import one_of
+from locant.encodings._hf_layers import refuse_different_layers, refuse_several_models
+from locant.encodings._hf_models import (
+    HALF,
+    INTERLEAVED,
+    OWN_KEYS,
+    UNHEEDED,
+    UNSAID,
+    pairing_of,
+    refuse_other_encodings,
+)
+from locant.encodings._hf_rope import rope_of, scaling_of
 from locant.shapes import Shape
 
-_COMMON = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
-_SETTINGS = {  # what each type may say, beside _COMMON
-    "default": set(),
-    "linear": {"factor"},
-    "dynamic": {"factor", "original_max_position_embeddings"},
-    "yarn": {
-        "factor",
-        "original_max_position_embeddings",
-        "attention_factor",
-        "beta_fast",
-        "beta_slow",
-        "mscale",
-        "mscale_all_dim",
-        "truncate",
-    },
-    "longrope": {"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"},
-    "llama3": {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
+_ALIASES = {  # the words of single models
+    "num_attention_heads": ("n_head", "n_heads"),
+    "hidden_size": ("n_embd", "d_model"),
+    "max_position_embeddings": ("n_positions", "max_seq_len", "model_max_length"),
+    "head_dim": ("attention_head_dim", "kv_channels"),
 }
-_SETTINGS["su"] = _SETTINGS["longrope"]
-_REQUIRED = {
-    "linear": {"factor"},
-    "dynamic": {"factor"},
-    "yarn": {"factor"},
-    "longrope": {"short_factor", "long_factor"},
-    "su": {"short_factor", "long_factor"},
-    "llama3": _SETTINGS["llama3"],
+_WORDS = re.compile(
+    r"(^|_)(m?rope|nope|d?ntk|yarn|mscale)(_|$)|rotary|alibi|base_freq|relative_att|pos_emb|position_(embed|encod|bias)"
+)
+_UNDERSTOOD = {
+    "rope_parameters",
+    "rope_scaling",
+    "rope_theta",
+    "partial_rotary_factor",
+    "qk_rope_head_dim",
+    "qk_nope_head_dim",
+    "max_position_embeddings",
+    "original_max_position_embeddings",
+    *OWN_KEYS,
 }
 
 
-def rotary_options(config: Any) -> tuple[Shape, dict[str, Any]]:
+def rotary_options(config: Any, pairing: str | None = None) -> tuple[Shape, dict[str, Any]]:
     """The shape and the options of `Rotary` for a config object or dict."""
-    said = _as_dict(config)
-    rope = _rope(said)
+    said = _said(config)
+    refuse_other_encodings(said)
+    refuse_several_models(said)
+    pairing = pairing or pairing_of(said)
+    _refuse_unknown_words(said)
+    refuse_different_layers(said)
+    rope = rope_of(said)
+    _refuse_unsaid(said, rope)
     heads = _need(said, "num_attention_heads")
-    head = said.get("qk_rope_head_dim") or said.get("head_dim") or _need(said, "hidden_size") // heads
+    own = next((key for key in ("qk_rope_head_dim", "head_dim") if said.get(key) is not None), None)
+    head = _need(said, own) if own else _need(said, "hidden_size") // heads
     length = _need(said, "max_position_embeddings")
-    share = rope.get("partial_rotary_factor") or said.get("partial_rotary_factor") or said.get("rotary_pct") or 1.0
-    theta = rope.get("rope_theta") or said.get("rope_theta") or said.get("rotary_emb_base") or 10_000.0
-    width = said.get("rotary_dim") or int(head * share)
-    options = {"base": float(theta), "width": width, "scaling": _scaling(rope, said, length)}
-    options["pairing"] = "interleaved" if said.get("rope_interleave") else "half"
+    theta = _first(rope.get("rope_theta"), said.get("rope_theta"), said.get("rotary_emb_base"), 10_000.0)
+    share = _first(rope.get("partial_rotary_factor"), said.get("partial_rotary_factor"), said.get("rotary_pct"), 1.0)
+    width = _first(said.get("rotary_dim"), int(head * share))
+    options = {"base": float(theta), "width": width, "scaling": scaling_of(rope, said, length), "pairing": pairing}
     return Shape(heads * head, heads, length), options
 
 
-def _as_dict(config: Any) -> dict[str, Any]:
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def _said(config: Any) -> dict[str, Any]:
+    """What a config says, under the names that most configs use."""
     if isinstance(config, Mapping):
-        return dict(config)
-    if hasattr(config, "to_dict"):
-        return dict(config.to_dict())
-    raise ValueError(f"a transformers config or its dict is needed. Got {type(config).__name__} instead.")
+        said = dict(config)
+    elif hasattr(config, "to_dict"):
+        said = dict(config.to_dict())
+    else:
+        raise ValueError(f"a transformers config or its dict is needed. Got {type(config).__name__} instead.")
+    for name, others in _ALIASES.items():
+        found = [said[key] for key in (name, *others) if said.get(key) is not None]
+        if name in getattr(config, "attribute_map", {}):
+            said[name] = getattr(config, name)
+        elif found:
+            said[name] = found[0]
+    return said
 
 
 def _need(said: Mapping[str, Any], key: str) -> int:
-    if said.get(key) is None:
+    value = said.get(key)
+    if value is None:
         raise ValueError(f"the config does not say {key!r}, which the rotary encoding needs.")
-    return int(said[key])
+    if isinstance(value, (list, tuple)):
+        raise ValueError(
+            f"the config says another {key!r} for each layer: {value!r}. One rotary encoding has one number.\n"
+            f'  Choose one layer: from_hf_config({{**config.to_dict(), "{key}": {value[0] if value else "…"}}})'
+        )
+    return int(value)
 
 
-def _rope(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The config's rope dict, checked: every key in it is one that is understood."""
-    rope = dict(said.get("rope_scaling") or said.get("rope_parameters") or {})
-    if rope and all(isinstance(value, Mapping) for value in rope.values()):
+def _refuse_unknown_words(said: Mapping[str, Any]) -> None:
+    """Raise a ValueError for every key that speaks of positions and is not understood, or not for this model."""
+    model = said.get("model_type")
+    known = model in HALF | INTERLEAVED
+    harmless = {key for key, value in said.items() if value is None or (key in OWN_KEYS and value is False)}
+    unknown = {key for key in said if _WORDS.search(key) and key not in _UNDERSTOOD}
+    if "no_rope_layers" in said:
+        unknown.discard("no_rope_layer_interval")
+    unknown |= {key for key, models in OWN_KEYS.items() if known and key in said and model not in models}
+    unknown |= UNHEEDED.get(str(model), frozenset()) & set(said)
+    if said.get("rotary_value"):
+        unknown.add("rotary_value")
+    if said.get("position_embedding_type") not in (None, "rope", "rotary"):
+        unknown.add("position_embedding_type")
+    listed = [f"{key}={said[key]!r}" for key in sorted(unknown - harmless)] + _inner_words(said)
+    if listed:
         raise ValueError(
-            f"this config has one set of rope parameters for each kind of layer: {', '.join(rope)}.\n"
-            '  Choose one: from_hf_config({**config.to_dict(), "rope_parameters": config.rope_parameters["…"]})'
+            f"the config says things of its positions that are not understood{f' for {model}' if model else ''}: "
+            f"{', '.join(listed)}.\n"
+            "  Leaving them out could give other numbers, so nothing was built. If they change nothing, drop them from "
+            "config.to_dict() and give that."
         )
-    kind = one_of("from_hf_config", "rope_type", _kind(rope), _SETTINGS)
-    unknown = sorted(set(rope) - _COMMON - _SETTINGS[kind])
-    if unknown:
-        allowed = ", ".join(sorted(_COMMON | _SETTINGS[kind]))
-        raise ValueError(
-            f"the rope type {kind!r} has settings that are not understood: {', '.join(unknown)}.\n"
-            f"  Understood for it: {allowed}. Leaving them out would give other numbers, so nothing was built."
-        )
-    missing = sorted(key for key in _REQUIRED.get(kind, ()) if rope.get(key) is None)
+
+
+def _inner_words(said: Mapping[str, Any]) -> list[str]:
+    """What the part of a config on attention says of positions, and its whole does not say too."""
+    inner = said.get("attn_config")
+    inner = inner if isinstance(inner, Mapping) else {}
+    rope = said.get("rope_scaling") or said.get("rope_parameters") or {}
+    theta = rope.get("rope_theta") or said.get("rope_theta")
+    speaks = [key for key, value in inner.items() if _WORDS.search(key) and value not in (None, False)]
+    return [f"attn_config.{key}={inner[key]!r}" for key in speaks if (key, inner[key]) != ("rope_theta", theta)]
+
+
+def _refuse_unsaid(said: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
+    """Raise a ValueError if a dict leaves out what transformers would fill in with a number of the model's own."""
+    shares = (said.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_dim"))
+    told = {
+        "rope_theta": rope.get("rope_theta") or said.get("rope_theta"),
+        "partial_rotary_factor": rope.get("partial_rotary_factor") or next(filter(None, shares), None),
+        "rope_type": rope.get("rope_type") or rope.get("type"),
+        "head_dim": said.get("head_dim"),
+    }
+    missing = [key for key, models in UNSAID.items() if said.get("model_type") in models and not told[key]]
     if missing:
-        raise ValueError(f"the rope type {kind!r} needs {', '.join(missing)}, which the config does not say.")
-    return rope
-
-
-def _kind(rope: Mapping[str, Any]) -> str:
-    return str(rope.get("rope_type") or rope.get("type") or "default")
-
-
-def _scaling(rope: Mapping[str, Any], said: Mapping[str, Any], length: int) -> Scaling | None:
-    kind = _kind(rope)
-    if kind == "default":
-        return None
-    original = int(
-        rope.get("original_max_position_embeddings") or said.get("original_max_position_embeddings") or length
-    )
-    factor = float(rope.get("factor") or length / original)
-    if kind == "linear":
-        return Linear(factor)
-    if kind == "dynamic":
-        return DynamicNtk(factor, length)  # transformers goes by the config's own length here
-    if kind == "llama3":
-        return Llama3(factor, original, rope["low_freq_factor"], rope["high_freq_factor"])
-    if kind == "yarn":
-        fast, slow = rope.get("beta_fast") or 32.0, rope.get("beta_slow") or 1.0
-        return Yarn(factor, original, fast, slow, _yarn_scale(rope, factor), rope.get("truncate", True))
-    return LongRope(factor, original, rope["short_factor"], rope["long_factor"], rope.get("attention_factor"))
-
-
-def _yarn_scale(rope: Mapping[str, Any], factor: float) -> float | None:
-    """DeepSeek's mscale pair, or the given factor, or nothing (then YaRN's own rule holds)."""
-    if rope.get("attention_factor") is not None:
-        return float(rope["attention_factor"])
-    above, below = rope.get("mscale"), rope.get("mscale_all_dim")
-    if not (above and below):
-        return None
-    if factor <= 1:
-        return 1.0
-    return (0.1 * above * math.log(factor) + 1) / (0.1 * below * math.log(factor) + 1)
+        raise ValueError(
+            f"the dict does not say {', '.join(missing)}, for which {said['model_type']} has numbers of its own.\n"
+            "  Give the config object, transformers.AutoConfig.from_pretrained(…), or write them into the dict."
+        )

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from locant._internal.checks import did_you_mean, one_of, positive, whole_number
 from locant.encodings._waves import frequencies
-from locant.errors import did_you_mean, one_of, positive, whole_number
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,17 @@ class Scaling:
                     raise ValueError(f"the scaling needs true or false for truncate. Got {value!r} instead.")
             elif not (field.name == "scale" and value is None):
                 positive("the scaling", field.name, value)
+
+    def config(self) -> dict[str, Any]:
+        """Give the plain values that `read_scaling` makes it from.
+
+        >>> Linear(factor=4.0).config()
+        {'type': 'linear', 'factor': 4.0}
+        """
+        word = next((word for word, kind in SCALINGS.items() if kind is type(self)), None)
+        if word is None:
+            raise ValueError(f"{type(self).__name__} has no word that rotary knows it by: {', '.join(SCALINGS)}")
+        return {"type": word, **asdict(self)}
 
     @property
     def vector_scale(self) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from locant.catalog import claiming
-from locant.encodings.base import difference
+from locant.encodings.base import difference, need_tensors
+from locant.encodings.registry import claiming
 from locant.positions import visible
 
 MANY = 1 << 15  # pairs, for which it is worth to know that one number serves them all
@@ -14,6 +14,7 @@ MANY = 1 << 15  # pairs, for which it is worth to know that one number serves th
 
 def need_whole_numbers(name: str, *positions: Tensor) -> None:
     """Refuse real-valued positions where a table can only be looked up by whole numbers."""
+    need_tensors(*positions)
     for pos in positions:
         if pos.is_floating_point():
             raise ValueError(
@@ -26,7 +27,7 @@ def need_whole_numbers(name: str, *positions: Tensor) -> None:
 def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
     """table[pos], (…, T, D), with an error that a person can read when a position is not in the table."""
     need_whole_numbers(name, pos)
-    size = table.shape[0]
+    pos, size = pos.long(), table.shape[0]  # of some small whole numbers torch knows no largest
     if visible(pos) and pos.numel():
         low, high = int(pos.min()), int(pos.max())
         if low < 0 or high >= size:
@@ -37,21 +38,27 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
                 f"{name} has vectors for positions 0..{size - 1}, but position {outside} was asked for.\n"
                 f"  {remedy}, or use an encoding that has a value everywhere: {others}"
             )
-    return torch.nn.functional.embedding(pos.long(), table)
+    return torch.nn.functional.embedding(pos, table)
 
 
 def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
     """One number a head from a table (2·far + 1, H), by the distance m − n of query and key, clipped to ±far: (1|B, H, Q, K)."""
+    need_tensors(q_pos, k_pos)
     far, queries, keys = table.shape[0] // 2, q_pos.shape[-1], k_pos.shape[-1]
-    if queries * keys >= MANY and (end := _end(q_pos, k_pos, far)) is not None:  # nothing to look up
+    if (end := _end(q_pos, k_pos, far)) is not None:  # nothing to look up
         batch = max(pos.shape[0] if pos.dim() == 2 else 1 for pos in (q_pos, k_pos))
         return table[end, :, None, None].expand(batch, -1, queries, keys)  # nor to write down
     return bias_from_rows(table, difference(q_pos.long() + far, k_pos).clamp(0, 2 * far))
 
 
 def _end(q_pos: Tensor, k_pos: Tensor, far: int) -> int | None:
-    """The end of a table, row 0 or −1, that all pairs are clipped to; None where they are not, or where that costs a wait."""
+    """The end of a table, row 0 or −1, that all pairs are clipped to.
+
+    None where they are not, for few pairs, and where looking at positions would cost a wait or cannot be.
+    """
     if q_pos.device.type != "cpu" or not (visible(q_pos) and visible(k_pos)):
+        return None
+    if q_pos.shape[-1] * k_pos.shape[-1] < MANY:
         return None
     (low_q, high_q), (low_k, high_k) = ([int(end) for end in pos.long().aminmax()] for pos in (q_pos, k_pos))
     return 0 if high_q - low_k <= -far else -1 if low_q - high_k >= far else None

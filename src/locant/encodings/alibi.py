@@ -21,21 +21,24 @@ number aside).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import torch
 from torch import Tensor
 
+from locant._internal.checks import one_of
 from locant.encodings.base import Encoding, difference
-from locant.errors import one_of
 from locant.shapes import Shape
 
 SIDES = ("symmetric", "causal", "two-sided")
 
 
-def slopes(heads: int, device: torch.device | None = None) -> Tensor:
+def slopes(heads: int, dtype: torch.dtype = torch.float32, device: torch.device | None = None) -> Tensor:
     """The price of one step in each head, for any number of heads: (H)."""
     power = 2 ** (heads.bit_length() - 1)  # the largest power of two up to H
-    main = torch.arange(1, power + 1, device=device) / power
-    rest = (2 * torch.arange(heads - power, device=device) + 1) / (2 * power)
+    main = torch.arange(1, power + 1, dtype=dtype, device=device) / power
+    rest = (2 * torch.arange(heads - power, dtype=dtype, device=device) + 1) / (2 * power)
     return 2.0 ** (-8.0 * torch.cat([main, rest]))
 
 
@@ -57,15 +60,22 @@ class Alibi(Encoding):
             self.causal_only = True
             self.prefers_near = False  # ahead of the query it pays for nearness
         self.tells_direction = sides != "symmetric"
+        self.precision = torch.float32  # of slopes and distances; `double()` makes it float64
 
     @property
     def slope(self) -> Tensor:
         """The price of one step in each head: (H)."""
-        return slopes(self.shape.heads)
+        return slopes(self.shape.heads, self.precision)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Follow a cast of the module, though it holds no tensor: never below float32."""
+        cast = fn(torch.empty(0, dtype=self.precision)).dtype
+        self.precision = torch.promote_types(cast, torch.float32)
+        return super()._apply(fn, recurse)
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-        delta = difference(q_pos, k_pos)  # (1|B, 1, Q, K)
-        behind = slopes(self.shape.heads, delta.device)[:, None, None]
+        delta = difference(q_pos, k_pos, self.precision)  # (1|B, 1, Q, K)
+        behind = slopes(self.shape.heads, self.precision, delta.device)[:, None, None]
         if self.sides == "symmetric":
             return -behind * delta.abs()  # (1|B, H, Q, K)
         if self.sides == "causal":

@@ -1,6 +1,6 @@
-"""The contract: five doors through which an encoding may tell attention where tokens are.
+"""The contract: five hooks through which an encoding may tell attention where tokens are.
 
-Each door does nothing by default; override the ones yours uses. Positions are data: integer or real,
+Each hook does nothing by default; override the ones yours uses. Positions are data: integer or real,
 shape (T), (B,T), or with a last dimension for the axes when `axes` > 1. Queries and keys have their own.
 Nothing changes in forward: no counters, no growing tables.
 
@@ -18,11 +18,17 @@ An encoding of your own is a few lines in any file:
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import type_before_parametrizations
 
+from locant.encodings.registry import NO_ENCODINGS
 from locant.shapes import Shape
 
 
@@ -46,15 +52,32 @@ class Encoding(nn.Module):
     paper: str = ""
     added_width: int = 0  # how many features `embed` appends
 
+    _asked: tuple[str, dict[str, Any]] | None = None  # the name and the options that `make` was given
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
+
+    def forward(self, x: Tensor, pos: Tensor | None = None) -> Tensor:
+        """Give `embed(x, pos)`, so that hooks and wrappers of modules reach it."""
+        if pos is None:
+            raise ValueError("positions are passed, never guessed: encoding(x, pos), see locant.positions")
+        return self.embed(x, pos)
+
+    def precompute(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> Any:
+        """Compute what `rotate` needs from positions alone, once for all layers of a forward pass.
+
+        When it is not None, `rotate` is given it as `precomputed`.
+        """
+        return None
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
         """x (B,T,D) at positions pos (T) or (B,T): what the input becomes."""
         return x
 
-    def rotate(self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> tuple[Tensor, Tensor]:
+    def rotate(
+        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, precomputed: Any = None
+    ) -> tuple[Tensor, Tensor]:
         """q (B,H,Q,d), k (B,H,K,d): what queries and keys become; their width may change."""
         return q, k
 
@@ -70,20 +93,63 @@ class Encoding(nn.Module):
         """weights (B,H,Q,K), v (B,H,K,d): the outputs (B,H,Q,d)."""
         return weights @ v
 
-    def tables(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> Any:
-        """What `rotate` needs from positions alone, so that a model computes it once for all its layers.
+    def config(self) -> dict[str, Any]:
+        """Give the plain values that build it again, without what it has learned: `make(**encoding.config())`.
 
-        When this is overridden, `rotate` is given the result as the keyword `tables`.
+        >>> make("t5", dim=8, heads=2, buckets=16).config()
+        {'name': 't5', 'dim': 8, 'heads': 2, 'length': 512, 'buckets': 16, 'max_distance': 128, 'sides': 'both', 'std': 0.02}
         """
-        return None
+        name = self._asked[0] if self._asked is not None else self._own_name()
+        if not name:
+            kind = type_before_parametrizations(self).__name__
+            raise ValueError(
+                f"{kind} was not made by name, so no name leads back to its class.\n"
+                f"  Make it by the file that it stands in: locant.make('path.py:{kind}', dim=…)"
+            )
+        options = {option: _plain(f"{name}: {option}", value) for option, value in self._options().items()}
+        return {"name": name, "dim": self.shape.dim, "heads": self.shape.heads, "length": self.shape.length, **options}
+
+    def _own_name(self) -> str:
+        """The name of a class that comes with locant; nothing for any other."""
+        package, _, name = type_before_parametrizations(self).__module__.rpartition(".")
+        return name if package == __package__ and name not in NO_ENCODINGS else ""
+
+    def _options(self) -> dict[str, Any]:
+        """The constructor's options: what `make` was given for a user's class; else the attributes of the same names."""
+        if self._asked is not None and not self._own_name():
+            return self._asked[1]
+        parameters = inspect.signature(type(self).__init__).parameters.values()
+        names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and hasattr(self, p.name)]
+        kept = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in kept.items() if not (isinstance(value, Tensor) or callable(value))}
 
     def extra_repr(self) -> str:
-        return f"dim={self.shape.dim}, heads={self.shape.heads}, length={self.shape.length}"
+        shown = {"dim": self.shape.dim, "heads": self.shape.heads, "length": self.shape.length, **self._options()}
+        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
-def overrides(encoding: Encoding, door: str) -> bool:
-    """Whether this encoding's class has its own version of a door."""
-    return getattr(type(encoding), door) is not getattr(Encoding, door)
+def _plain(owner: str, value: Any) -> Any:
+    """The value as JSON could hold it: a dataclass becomes a dict, or what its own `config` says."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if callable(getattr(value, "config", None)):
+        value = value.config()
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(owner, one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(owner, one) for one in value]
+    raise ValueError(f"{owner} is no plain value that could be written down. Got {value!r}.")
+
+
+def overrides(encoding: Encoding, hook: str) -> bool:
+    """Whether this encoding's class has its own version of a hook."""
+    return getattr(type(encoding), hook) is not getattr(Encoding, hook)
 
 
 def needs_scores(encoding: Encoding) -> bool:
@@ -91,18 +157,33 @@ def needs_scores(encoding: Encoding) -> bool:
     return overrides(encoding, "rescore") or overrides(encoding, "mix")
 
 
-def difference(q_pos: Tensor, k_pos: Tensor) -> Tensor:
-    """q_pos − k_pos for every pair: (1|B, 1, Q, K), whole numbers or float32.
+def difference(q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """q_pos − k_pos for every pair: (1|B, 1, Q, K), whole numbers, or `dtype` for real positions.
 
     >>> difference(torch.tensor([5, 6]), torch.tensor([4]))
     tensor([[[[1],
               [2]]]])
     """
+    need_tensors(q_pos, k_pos)
     q_pos, k_pos = (pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos))  # small integers wrap
     delta = q_pos[..., :, None] - k_pos[..., None, :]  # (…, Q, K), in the positions' own precision
     if delta.is_floating_point():
-        delta = delta.float()
+        delta = delta.to(dtype)
     return delta[None, None] if delta.dim() == 2 else delta[:, None]
+
+
+def need_tensors(*positions: Tensor) -> None:
+    """Refuse positions that are no tensors, such as a number of tokens."""
+    for pos in positions:
+        if not isinstance(pos, Tensor):
+            raise ValueError(f"positions must be tensors, see locant.positions. Got {type(pos).__name__} instead.")
+
+
+def refuse_float8(owner: str, *inputs: Tensor) -> None:
+    """Refuse inputs of 8 bits, which torch can neither add nor multiply."""
+    for x in inputs:
+        if x.is_floating_point() and x.dtype.itemsize == 1:
+            raise ValueError(f"{owner} cannot compute with {x.dtype}: cast to bfloat16 or float32 first.")
 
 
 def wide(device: torch.device) -> torch.dtype:

@@ -26,8 +26,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from locant.encodings.base import Encoding, through, wide
-from locant.errors import positive, whole_number
+from locant._internal.checks import positive, whole_number
+from locant.encodings.base import Encoding, refuse_float8, through, wide
 from locant.shapes import Shape
 
 
@@ -49,10 +49,12 @@ class Continuous(Encoding):
         for narrow, broad in pairwise(widths):
             layers += [nn.Linear(narrow, broad), nn.ReLU()]
         self.mlp = nn.Sequential(*layers, nn.Linear(hidden, shape.dim))
-        if std is not None:
-            _start_normal(self.mlp, positive("continuous", "std", std))
+        self.std = None if std is None else positive("continuous", "std", std)
+        if self.std is not None:
+            _start_normal(self.mlp, self.std)
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        refuse_float8("continuous", x)
         share = (pos.to(wide(pos.device)) / self.shape.length)[..., None]  # (…, T, 1)
         return x + through(self.mlp, share.to(torch.promote_types(x.dtype, torch.float32))).to(x.dtype)  # (…, T, D)
 

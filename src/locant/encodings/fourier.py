@@ -25,8 +25,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from locant.encodings.base import Encoding, through, wide
-from locant.errors import positive, whole_number
+from locant._internal.checks import positive, whole_number
+from locant.encodings.base import Encoding, refuse_float8, through, wide
 from locant.shapes import Shape
 
 
@@ -44,8 +44,9 @@ class Fourier(Encoding):
         super().__init__(shape)
         self.axes = whole_number("fourier", "axes", axes)
         self.hidden = whole_number("fourier", "hidden", hidden)
+        self.gamma = positive("fourier", "gamma", gamma)
         pairs = (shape.dim + 1) // 2
-        self.frequency = nn.Parameter(torch.randn(axes, pairs) / positive("fourier", "gamma", gamma))
+        self.frequency = nn.Parameter(torch.randn(axes, pairs) / self.gamma)
         self.mlp = nn.Sequential(nn.Linear(2 * pairs, hidden), nn.GELU(), nn.Linear(hidden, shape.dim))
 
     def features(self, pos: Tensor) -> Tensor:
@@ -58,4 +59,5 @@ class Fourier(Encoding):
         return wave.to(torch.promote_types(self.frequency.dtype, torch.float32))
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        refuse_float8("fourier", x)
         return x + through(self.mlp, self.features(pos)).to(x.dtype)

@@ -21,13 +21,15 @@ ValueError: hybrid has vectors for positions 0..511, but position 700 was asked 
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
+from locant._internal.checks import positive
 from locant.encodings._tables import look_up
 from locant.encodings._waves import angles, frequencies
-from locant.encodings.base import Encoding
-from locant.errors import positive
+from locant.encodings.base import Encoding, refuse_float8
 from locant.shapes import Shape
 
 
@@ -42,11 +44,20 @@ class Hybrid(Encoding):
     def __init__(self, shape: Shape, *, base: float = 10_000.0, std: float = 0.02) -> None:
         super().__init__(shape)
         self.base = positive("hybrid", "base", base)
-        self.alpha = nn.Parameter(torch.zeros(()))
-        self.table = nn.Parameter(torch.randn(shape.length, shape.dim) * positive("hybrid", "std", std))
+        self.std = positive("hybrid", "std", std)
+        self.alpha = nn.Parameter(torch.zeros(1))  # one dimension: what shards a model cuts along it
+        self.table = nn.Parameter(torch.randn(shape.length, shape.dim) * self.std)
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        refuse_float8("hybrid", x)
         angle = angles(pos, frequencies(self.shape.dim, self.base, pos.device))  # (…, T, pairs)
         waves = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[..., : self.shape.dim]
         correction = self.alpha * look_up("hybrid", self.table, pos)
         return x + waves.to(x.dtype) + correction.to(x.dtype)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *more: Any) -> None:
+        """Take an α without dimensions too."""
+        alpha = state_dict.get(f"{prefix}alpha")
+        if isinstance(alpha, Tensor) and not alpha.dim():
+            state_dict[f"{prefix}alpha"] = alpha[None]
+        super()._load_from_state_dict(state_dict, prefix, *more)

@@ -20,9 +20,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from locant._internal.checks import positive
 from locant.encodings._tables import look_up
-from locant.encodings.base import Encoding
-from locant.errors import positive
+from locant.encodings.base import Encoding, refuse_float8
 from locant.shapes import Shape
 
 
@@ -36,7 +36,9 @@ class Learned(Encoding):
 
     def __init__(self, shape: Shape, *, std: float = 0.02) -> None:
         super().__init__(shape)
-        self.table = nn.Parameter(torch.randn(shape.length, shape.dim) * positive("learned", "std", std))
+        self.std = positive("learned", "std", std)
+        self.table = nn.Parameter(torch.randn(shape.length, shape.dim) * self.std)
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        refuse_float8("learned", x)
         return x + look_up("learned", self.table, pos).to(x.dtype)

@@ -12,8 +12,8 @@ True
 
 from __future__ import annotations
 
+from locant._internal.checks import whole_number
 from locant.encodings.base import Encoding
-from locant.errors import whole_number
 from locant.shapes import Shape
 
 

@@ -24,9 +24,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from locant._internal.checks import positive
 from locant.encodings._waves import angles
-from locant.encodings.base import Encoding, wide
-from locant.errors import positive
+from locant.encodings.base import Encoding, refuse_float8, wide
 from locant.shapes import Shape
 
 
@@ -47,7 +47,7 @@ class Pope(Encoding):
         self.base = positive("pope", "base", base)
         self.delta = nn.Parameter(torch.zeros(shape.heads, shape.head))
 
-    def tables(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    def precompute(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """Cosines and sines, (…, T, 2, d): of every query position with δ, (…, H, T, 2, d), and of every key's."""
         dtype = torch.promote_types(dtype, torch.float32)
         delta = self.delta.clamp(-2 * math.pi, 0.0).to(dtype)[:, None, :]  # (H, 1, d)
@@ -63,9 +63,10 @@ class Pope(Encoding):
         return angle.cos().to(dtype), angle.sin().to(dtype)
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, tables: tuple[Tensor, Tensor] | None = None
+        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, precomputed: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        for_q, for_k = self.tables(q_pos, k_pos, q.dtype) if tables is None else tables
+        refuse_float8("pope", q, k)
+        for_q, for_k = self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
         return _turn(q, for_q), _turn(k, for_k)
 
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from locant._internal.checks import positive, whole_number
 from locant.encodings._tables import bias_by_distance, need_whole_numbers
 from locant.encodings.base import Encoding
-from locant.errors import positive, whole_number
 from locant.shapes import Shape
 
 
@@ -38,8 +38,9 @@ class Relative(Encoding):
     def __init__(self, shape: Shape, *, max_distance: int = 128, std: float = 0.02) -> None:
         super().__init__(shape)
         self.max_distance = whole_number("relative", "max_distance", max_distance)
+        self.std = positive("relative", "std", std)
         rows = 2 * max_distance + 1
-        self.table = nn.Parameter(torch.randn(rows, shape.heads) * positive("relative", "std", std))
+        self.table = nn.Parameter(torch.randn(rows, shape.heads) * self.std)
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         need_whole_numbers("relative", q_pos, k_pos)

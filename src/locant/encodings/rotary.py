@@ -36,12 +36,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from locant._internal.checks import one_of, positive, whole_number
 from locant.encodings._halves import serves, turn_blocks
 from locant.encodings._hf import rotary_options
 from locant.encodings._scaling import Scaling, read_scaling
 from locant.encodings._waves import axial_angles, frequencies
 from locant.encodings.base import Encoding, wide
-from locant.errors import one_of, positive, whole_number
 from locant.positions import visible
 from locant.shapes import Shape
 
@@ -90,12 +90,12 @@ class Rotary(Encoding):
 
     @classmethod
     def from_hf_config(cls, config: Any, *, pairing: str | None = None) -> Rotary:
-        """The rotary encoding that a transformers config (or its dict) describes.
+        """Read the rotary encoding of a transformers config, or of its dict; what cannot be read right is a ValueError.
 
-        pairing  "half" unless the config says otherwise; models that interleave without saying so need it here
+        pairing  that of the config's model_type; "half" for a dict without one; needed for model types not compared yet
         """
-        shape, options = rotary_options(config)
-        return cls(shape, **options if pairing is None else {**options, "pairing": pairing})
+        shape, options = rotary_options(config, pairing)
+        return cls(shape, **options)
 
     @property
     def scale(self) -> float:
@@ -115,7 +115,7 @@ class Rotary(Encoding):
             return frequencies(width, self.base, used.device)
         return self.scaling.frequencies(width, self.base, used.to(wide(used.device)))
 
-    def tables(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    def precompute(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """What turns the queries and what turns the keys, each (…, 1, T, ·)."""
         theta = self.frequencies(self._length(q_pos, k_pos), q_pos.device)
         for_q = self._table(q_pos, theta, dtype)
@@ -127,7 +127,8 @@ class Rotary(Encoding):
             return 0
         if not q_pos.numel() or not k_pos.numel():
             return 0
-        return torch.maximum(q_pos.max(), k_pos.max()) + 1
+        largest = [pos.max() if pos.is_floating_point() else pos.long().max() for pos in (q_pos, k_pos)]
+        return torch.maximum(*largest) + 1
 
     def _table(self, pos: Tensor, theta: Tensor, dtype: torch.dtype) -> Tensor:
         angle = axial_angles(pos, theta, self.axes).unsqueeze(-3)  # (…, 1, T, pairs)
@@ -138,9 +139,9 @@ class Rotary(Encoding):
         return torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)])
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, tables: tuple[Tensor, Tensor] | None = None
+        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, precomputed: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        for_q, for_k = self.tables(q_pos, k_pos, q.dtype) if tables is None else tables
+        for_q, for_k = self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
         return self._turn(q, for_q), self._turn(k, for_k)
 
     def _turn(self, x: Tensor, table: Tensor) -> Tensor:
@@ -149,16 +150,20 @@ class Rotary(Encoding):
             return turn(x, table)
         return torch.cat([turn(x[..., : self.width], table), x[..., self.width :]], -1)
 
-    def extra_repr(self) -> str:
-        return f"{super().extra_repr()}, base={self.base:g}, pairing={self.pairing!r}, scaling={self.scaling}"
-
 
 def turn_interleaved(x: Tensor, table: Tensor) -> Tensor:
     """(x_2c, x_2c+1) times e^{iφ_c}: one complex product, at the speed of memory."""
     wide_x = x.to(torch.promote_types(x.dtype, torch.float32))
-    wide_x = wide_x if _lies_in_pairs(wide_x) else wide_x.contiguous()
-    pairs = torch.view_as_complex(wide_x.unflatten(-1, (-1, 2)))  # (…, T, d/2)
-    return torch.view_as_real(pairs * table).flatten(-2).to(x.dtype)
+    pairs = torch.view_as_complex(_in_pairs(wide_x.unflatten(-1, (-1, 2))))  # (…, T, d/2)
+    turned = torch.view_as_real(pairs * table)
+    if turned.requires_grad and visible(turned):
+        turned.register_hook(_in_pairs)  # torch reads a gradient as complex numbers wherever it is
+    return turned.flatten(-2).to(x.dtype)
+
+
+def _in_pairs(x: Tensor) -> Tensor:
+    """x where its neighbours can be read as complex numbers; what is contiguous may still begin at an odd place."""
+    return x if _lies_in_pairs(x) else x.clone(memory_format=torch.contiguous_format)
 
 
 def _lies_in_pairs(x: Tensor) -> bool:

@@ -22,12 +22,14 @@ with a query are formed and then looked up by distance, so that no (Q, K, d) ten
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
+from locant._internal.checks import positive, whole_number
 from locant.encodings._tables import need_whole_numbers
-from locant.encodings.base import Encoding, difference
-from locant.errors import positive, whole_number
+from locant.encodings.base import Encoding, difference, refuse_float8
 from locant.positions import visible
 from locant.shapes import Shape
 
@@ -48,10 +50,21 @@ class Shaw(Encoding):
     def __init__(self, shape: Shape, *, max_distance: int = 16, std: float = 0.02) -> None:
         super().__init__(shape)
         self.max_distance = whole_number("shaw", "max_distance", max_distance)
+        self.std = positive("shaw", "std", std)
         size = (2 * max_distance + 1, shape.head)
-        positive("shaw", "std", std)
-        self.keys = nn.Parameter(torch.randn(size) * std)
-        self.values = nn.Parameter(torch.randn(size) * std)
+        # plainly "keys" and "values" are methods of the ModuleDict that torch keeps parametrized tensors in
+        self.key_vectors = nn.Parameter(torch.randn(size) * self.std)
+        self.value_vectors = nn.Parameter(torch.randn(size) * self.std)
+
+    @property
+    def keys(self) -> Tensor:
+        """a^K, one vector for each distance n − m from −max_distance on: (2·max_distance + 1, d)."""
+        return self.key_vectors
+
+    @property
+    def values(self) -> Tensor:
+        """a^V, as `keys`."""
+        return self.value_vectors
 
     def row(self, q_pos: Tensor, k_pos: Tensor) -> Tensor:
         """Which row of the tables belongs to each pair: (1|B, 1, Q, K)."""
@@ -59,6 +72,7 @@ class Shaw(Encoding):
         return (self.max_distance - difference(q_pos, k_pos)).clamp(0, 2 * self.max_distance)
 
     def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        refuse_float8("shaw", q)
         by_row = q @ self.keys.to(q.dtype).T  # (B, H, Q, rows)
         far, row = self._near(q_pos, k_pos)
         near = scores[..., far:]
@@ -70,6 +84,12 @@ class Shaw(Encoding):
         return out
 
     def mix(self, weights: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+        refuse_float8("shaw", v)
+        if v.shape[-1] != self.shape.head:
+            raise ValueError(
+                f"shaw adds vectors as wide as a head to the values, {self.shape.head}, but the values are "
+                f"{v.shape[-1]} wide. Project them to the width of a head, or use an encoding that leaves values alone."
+            )
         far, row = self._near(q_pos, k_pos)
         near, empty = weights[..., far:], weights.new_zeros(*weights.shape[:-1], self.values.shape[0])
         by_row = empty.scatter_add(-1, row.expand_as(near), near)  # (B, H, Q, rows)
@@ -77,13 +97,25 @@ class Shaw(Encoding):
             by_row[..., 0] += weights[..., :far].sum(-1)
         return weights @ v + by_row @ self.values.to(v.dtype)
 
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *more: Any) -> None:
+        """Take tables that were saved as keys and values too."""
+        for saved, name in (("keys", "key_vectors"), ("values", "value_vectors")):
+            if f"{prefix}{saved}" in state_dict:
+                state_dict[f"{prefix}{name}"] = state_dict.pop(f"{prefix}{saved}")
+        super()._load_from_state_dict(state_dict, prefix, *more)
+
     def _near(self, q_pos: Tensor, k_pos: Tensor) -> tuple[int, Tensor]:
         """How many of the first keys need no looking up, all in row 0, and the rows of the others.
 
         Where new tokens follow many old ones that is all but the last few; elsewhere none.
         """
+        if not (k_pos.device.type == "cpu" and visible(q_pos) and visible(k_pos)):
+            return 0, self.row(q_pos, k_pos)  # before any length is looked at, which a traced graph would keep
         far = k_pos.shape[-1] - NEAR * self.max_distance
-        known = far >= MANY and q_pos.numel() and k_pos.device.type == "cpu" and visible(q_pos) and visible(k_pos)
-        if not known or int(q_pos.long().min()) - int(k_pos[..., :far].long().max()) < self.max_distance:
+        if (
+            far < MANY
+            or not q_pos.numel()
+            or int(q_pos.long().min()) - int(k_pos[..., :far].long().max()) < self.max_distance
+        ):
             far = 0
         return far, self.row(q_pos, k_pos[..., far:])

@@ -27,9 +27,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from locant._internal.checks import one_of, positive, whole_number
 from locant.encodings._waves import angles, frequencies
-from locant.encodings.base import Encoding
-from locant.errors import one_of, positive, whole_number
+from locant.encodings.base import Encoding, refuse_float8
 from locant.shapes import Shape
 
 LAYOUTS = ("interleaved", "halves")
@@ -79,6 +79,7 @@ class Sinusoidal(Encoding):
         return waves[..., :dim]
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        refuse_float8("sinusoidal", x)
         waves = self.vectors(pos).to(x.dtype)  # cast last
         if self.join == "add":
             return x + waves

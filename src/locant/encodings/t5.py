@@ -26,9 +26,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from locant._internal.checks import one_of, positive, whole_number
 from locant.encodings._tables import bias_by_distance, need_whole_numbers
 from locant.encodings.base import Encoding
-from locant.errors import one_of, positive, whole_number
 from locant.shapes import Shape
 
 SIDES = ("both", "behind")
@@ -52,7 +52,8 @@ class T5(Encoding):
         self.buckets = whole_number("t5", "buckets", buckets, least=4)
         self.side = buckets // (2 if sides == "both" else 1)
         exact = self.side // 2
-        whole_number("t5", "max_distance", max_distance, least=exact + 1)
+        self.max_distance = whole_number("t5", "max_distance", max_distance, least=exact + 1)
+        self.std = positive("t5", "std", std)
         if sides == "behind":
             self.causal_only = True
         growth = max_distance / exact
@@ -61,7 +62,7 @@ class T5(Encoding):
         self.edges = [*range(1, exact + 1), *(math.ceil(edge - 1e-6) for edge in steps)]
         far = self.edges[-1]  # all beyond it is one bucket
         self.by_distance = self.bucket(torch.arange(far, -far - 1, -1, device="cpu")).tolist()  # for m − n = −far … far
-        self.table = nn.Parameter(torch.randn(buckets, shape.heads) * positive("t5", "std", std))
+        self.table = nn.Parameter(torch.randn(buckets, shape.heads) * self.std)
 
     def bucket(self, offset: Tensor) -> Tensor:
         """The bucket of each offset n − m (key minus query)."""

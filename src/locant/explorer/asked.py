@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from locant.catalog import Entry
-from locant.errors import did_you_mean
+from locant._internal.checks import did_you_mean
+from locant.encodings.registry import Entry
 from locant.explorer.orders import default_order
 from locant.shapes import Shape
 

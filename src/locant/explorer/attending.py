@@ -7,14 +7,14 @@ from functools import lru_cache
 
 import torch
 
-from locant.catalog import describe
+from locant._internal.user_code import told
+from locant.encodings.registry import describe
 from locant.explorer.answers import answer
 from locant.explorer.asked import WORDS
-from locant.guests import told
-from locant.tasks.base import Task, make_task
-from locant.training.build import StudyModel, build
-from locant.training.config import ModelConfig, RunConfig, TrainingConfig
-from locant.training.evaluate import Running
+from locant.lab.tasks.base import Task, make_task
+from locant.lab.training.build import StudyModel, build
+from locant.lab.training.config import ModelConfig, RunConfig, TrainingConfig
+from locant.lab.training.evaluate import Running
 
 MODEL = ModelConfig(dim=32, heads=4, layers=2, ffn=64)
 TRAINING = TrainingConfig(steps=300, warm_up=20, validate_every=300, validation=100, test=200)

@@ -8,8 +8,8 @@ from typing import Any
 
 from fastapi import Response
 
-from locant.catalog import Entry, describe
-from locant.errors import did_you_mean
+from locant._internal.checks import did_you_mean
+from locant.encodings.registry import Entry, describe
 from locant.explorer.asked import Made, check_size, options_of
 from locant.explorer.lanes import Lane
 from locant.explorer.listing import known

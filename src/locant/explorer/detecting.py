@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from locant.detection import Detection, Settings, detect
+from locant.anomaly.detector import Detection, Settings, detect
+from locant.anomaly.series import Series, read_series, table
 from locant.explorer.answers import answer
 from locant.explorer.asked import CELLS
-from locant.series import Series, read_series, table
 
 METHOD = "harmonic"
 PACKED = (b"\x1f\x8b", b"PAR1", b"PK\x03\x04")  # may be far larger than they look

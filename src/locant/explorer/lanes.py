@@ -9,7 +9,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from locant.workers import Worker
+from locant._internal.workers import Worker
 
 POLL = 0.1  # seconds between two looks at the clock
 START = 120.0  # seconds that a process may take to import what it needs

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from locant.catalog import Entry, describe, names
+from locant.encodings.registry import Entry, describe, names
 from locant.explorer import asked
-from locant.plots.colours import THEMES, colour, dash, shades
+from locant.figures.plots.colours import THEMES, colour, dash, shades
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -48,7 +48,7 @@ def _told(entry: Entry, own: bool) -> dict[str, Any]:
         "formula": entry.formula,
         "paper": entry.paper,
         "file": _place(entry.path),
-        "doors": entry.doors,
+        "hooks": entry.hooks,
         "learned": entry.learned,
         "options": [
             {"name": option, "default": default, "choices": choices(entry, option)}

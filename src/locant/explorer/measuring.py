@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from locant.certificate import certify
+from locant._internal.user_code import told
+from locant.certification.certificate import certify
 from locant.explorer.answers import answer
 from locant.explorer.pictures import Size, made
-from locant.guests import told
 
 
 def certificate(name: str, size: Size) -> bytes:

@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from locant.catalog import make
+from locant._internal.user_code import told
+from locant.certification.probe import seeded
 from locant.encodings.base import Encoding
+from locant.encodings.registry import make
 from locant.explorer.answers import answer
-from locant.guests import told
-from locant.subject import seeded
-from locant.views import PICTURES
-from locant.views.doors import NotOffered, Numbers, still
+from locant.figures.data import PICTURES
+from locant.figures.data.hooks import NotOffered, Numbers, still
 
 Size = dict[str, Any]  # dim, heads, length and the encoding's own options, as `make` takes them
 

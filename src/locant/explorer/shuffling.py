@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from locant._internal.seeds import stable_seed
+from locant._internal.user_code import told
+from locant.certification.probe import seeded
 from locant.explorer.answers import answer
 from locant.explorer.orders import verdict
 from locant.explorer.pictures import Size, made
-from locant.guests import told
-from locant.model import Transformer
-from locant.seeds import stable_seed
-from locant.subject import seeded
-from locant.views.doors import places
+from locant.figures.data.hooks import places
+from locant.nn.transformer import Transformer
 
 ROUNDING = 1e-4  # of an output's size: less is float32 rounding
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from locant.explorer.answers import answer
-from locant.plots.colours import THEMES, dash
-from locant.plots.entrants import ENCODING, Entrant
-from locant.report import pictures_of_scores as scores
-from locant.report import study as told
-from locant.report.shown import Shown
-from locant.results.existing import existing
-from locant.results.progress import in_flight, unfinished
-from locant.results.record import StudyRecord, read_record
-from locant.results.store import Store
-from locant.statistics.paired import interval
-from locant.tasks.base import make_task
+from locant.figures.plots.colours import THEMES, dash
+from locant.figures.plots.entrants import ENCODING, Entrant
+from locant.lab.report import pictures_of_scores as scores
+from locant.lab.report import study as told
+from locant.lab.report.shown import Shown
+from locant.lab.statistics.paired import interval
+from locant.lab.store.existing import existing
+from locant.lab.store.progress import in_flight, unfinished
+from locant.lab.store.record import StudyRecord, read_record
+from locant.lab.store.store import Store
+from locant.lab.tasks.base import make_task
 
 
 def studies(path: Path) -> bytes:

@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from locant._internal.user_code import told
 from locant.explorer.answers import answer
 from locant.explorer.stored import kept, record_of
-from locant.guests import told
-from locant.results.notes import unpacked
-from locant.tasks.base import Batch, make_task
-from locant.training.build import build
-from locant.training.config import RunConfig
-from locant.training.notes import notes
+from locant.lab.store.notes import unpacked
+from locant.lab.tasks.base import Batch, make_task
+from locant.lab.training.build import build
+from locant.lab.training.config import RunConfig
+from locant.lab.training.notes import notes
 
 
 def window(path: Path, study: str, name: str, trained: bool) -> bytes:

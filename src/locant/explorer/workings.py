@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from locant._internal.user_code import told
 from locant.explorer.answers import answer
 from locant.explorer.pictures import Size, made
-from locant.guests import told
-from locant.worked import work_out
+from locant.figures.walkthrough import work_out
 
 
 def workings(name: str, size: Size, position: int, key: int) -> bytes:
-    """{"parts": [{"title", "lines"}]}, one for each door that the encoding uses."""
+    """{"parts": [{"title", "lines"}]}, one for each hook that the encoding uses."""
     with told(name):
         parts = work_out(made(name, size), position, key)
-    return answer({"parts": [{"door": part.door, "title": part.title, "lines": part.lines} for part in parts]})
+    return answer({"parts": [{"hook": part.hook, "title": part.title, "lines": part.lines} for part in parts]})

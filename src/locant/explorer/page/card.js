@@ -12,12 +12,12 @@ export function card(entry, options) {
       fill(source, await ask("source", { encoding: entry.name }).catch((problem) => problem.message));
     }
   });
-  const doors = entry.doors.length ? `through ${entry.doors.join(", ")}` : "through no door";
+  const hooks = entry.hooks.length ? `through ${entry.hooks.join(", ")}` : "through no hook";
   return el("section", { class: "card", style: `--own:${entry.colour}`, "aria-label": entry.label },
     el("h3", {}, entry.own ? `${entry.label} (yours)` : entry.label),
     el("p", { class: "fine" }, entry.title),
     entry.formula.length ? el("pre", { class: "formula" }, entry.formula.join("\n")) : null,
-    el("p", { class: "fine" }, [entry.paper, doors, entry.learned === "0" ? "learns nothing" : `learns ${entry.learned} numbers, drawn here as they start`].filter(Boolean).join(" · ")),
+    el("p", { class: "fine" }, [entry.paper, hooks, entry.learned === "0" ? "learns nothing" : `learns ${entry.learned} numbers, drawn here as they start`].filter(Boolean).join(" · ")),
     options.length ? el("div", { class: "controls" }, ...options) : null,
     details);
 }

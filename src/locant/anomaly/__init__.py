@@ -1,0 +1,33 @@
+"""Anomaly detection in series: `locant.anomaly.detect`.
+
+series      files to numbers
+metrics     how good scores are; `baselines`, plain methods
+detector    a detector with its self-test and thresholds
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from locant.anomaly.detector import Settings as Settings
+    from locant.anomaly.detector.detect import detect as detect
+    from locant.anomaly.series import read_series as read_series
+
+_HOME = {
+    "detect": "locant.anomaly.detector",
+    "Settings": "locant.anomaly.detector",
+    "read_series": "locant.anomaly.series",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    if name not in _HOME:
+        raise AttributeError(f"locant.anomaly has no name {name!r}. It has: {', '.join(_HOME)}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOME, "baselines", "detector", "metrics", "series"])

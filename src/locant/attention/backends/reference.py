@@ -1,0 +1,130 @@
+"""Attention line by line, with its scores and weights: the oracle that every other backend must equal.
+
+    scores = q·kᵀ·scale                                        hook: rescore
+    scores = scores + bias, −∞ where the mask hides            hook: bias
+    out = softmax(scores) · v                                  hook: mix
+
+Where all weights together would fill the memory, queries are taken block by block, and computed again when gradients
+need them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from locant import positions
+from locant.attention.inputs import AttentionInputs
+from locant.attention.masks import additive_mask, causal_mask
+from locant.attention.request import Request
+from locant.encodings.base import overrides
+
+NAME = "reference"
+MAX_SCORES = 1 << 27  # that are held at once: half a gigabyte in float32
+SCORES_AT_ONCE = 1 << 21  # in blocks, when there are more
+GEMV_MIN_KEY_ELEMENTS = 1 << 16  # of one head's keys, from which one query goes head by head,
+BATCHED_GEMV = torch.backends.cpu.get_cpu_capability() == "AVX512"  # unless all heads at once are quicker
+
+
+class AttentionWithWeights(NamedTuple):
+    """The output (B,H,Q,d) of attention, its scores and its weights (B,H,Q,K)."""
+
+    out: Tensor
+    scores: Tensor
+    weights: Tensor
+
+
+def refuses(request: Request) -> str:
+    return ""
+
+
+def unsuited(request: Request) -> str:
+    return ""
+
+
+def describe(request: Request) -> str:
+    if request.needs_scores:
+        return "the encoding works on the scores or the weights themselves"
+    if request.dropout == "module":
+        return "the fused kernels know only torch's own dropout"
+    if request.dropout != "none":
+        return "the fused kernel of a CPU knows no dropout"
+    if request.transformed:
+        return "the fused kernel of a CPU knows no transform such as vmap"
+    if request.key_width > request.head_width:
+        return "the fused kernel would copy every value to make it as wide as the keys, for a query or a few"
+    return "its bias must be computed in one piece, and all of it would fill the memory"
+
+
+def run(q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None) -> Tensor:
+    batch, heads, queries, _ = q.shape
+    if not positions.visible(q) or q.shape[:-1].numel() * k.shape[-2] < MAX_SCORES or queries == 1:
+        return attend_with_weights(q, k, v, inputs, scale=scale, drop=drop).out
+    at_once = max(1, SCORES_AT_ONCE // (batch * heads * k.shape[-2]))
+    blocks = []
+    for first in reversed(range(0, queries, at_once)):  # the most keys first: later blocks fit in freed memory
+        last = min(queries, first + at_once)
+        blocks.append(_one_block(q, k, v, inputs, first, last, scale, drop))
+    return torch.cat(blocks[::-1], -2)
+
+
+def _one_block(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    first: int,
+    last: int,
+    scale: float,
+    drop: nn.Dropout | None,
+) -> Tensor:
+    """Compute queries first..last−1, and nothing that the backward pass can compute again."""
+    if inputs.causal and last + inputs.keys - inputs.queries <= 0:  # these queries come before every key
+        return v.new_zeros(*q.shape[:2], last - first, v.shape[-1])
+
+    def block(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        mine = inputs.block(first, last)
+        k, v = k[..., : mine.keys, :], v[..., : mine.keys, :]
+        return attend_with_weights(q, k, v, mine, scale=scale, drop=drop).out
+
+    some = q[..., first:last, :]
+    return checkpoint(block, some, k, v, use_reentrant=False) if torch.is_grad_enabled() else block(some, k, v)
+
+
+def attend_with_weights(
+    q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None = None
+) -> AttentionWithWeights:
+    """Attend from rotated q (B,H,Q,·) to rotated k (B,H,K,·) and v (B,H,K,d); `drop` acts on the weights."""
+    encoding, q_pos, k_pos = inputs.encoding, inputs.q_pos, inputs.k_pos
+    attn_bias, unseeing, causal = inputs.materialized(q.dtype)
+    precise = torch.promote_types(q.dtype, torch.float32)
+    q = q * scale
+    scores = _products(q, k).to(precise)  # (B, H, Q, K)
+    if overrides(encoding, "rescore"):
+        scores = encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos)
+    if attn_bias is not None:
+        scores = scores + attn_bias.to(precise)
+    elif causal:
+        scores = scores + additive_mask(causal_mask(q.shape[-2], k.shape[-2], scores.device), precise)
+    weights = scores.softmax(-1).to(v.dtype)
+    if unseeing is not None:
+        weights = weights.masked_fill(unseeing, 0.0)
+    if drop is not None:
+        weights = drop(weights)
+    return AttentionWithWeights(encoding.mix(weights, v, q_pos, k_pos), scores, weights)
+
+
+def _products(q: Tensor, k: Tensor) -> Tensor:
+    """Compute q·kᵀ, (B,H,Q,K).
+
+    One query over many keys goes head by head, matrix times vector, where only that is as quick as memory.
+    """
+    many = k.shape[-2] * k.shape[-1] >= GEMV_MIN_KEY_ELEMENTS if positions.visible(k) else False
+    if not many or BATCHED_GEMV or q.shape[-2] != 1 or q.device.type != "cpu" or not k.numel():
+        return q @ k.mT
+    keys = [head for row in k.unbind() for head in row.unbind()]  # (K, d) each
+    each = [head @ query for head, query in zip(keys, q.flatten(0, 2).unbind(), strict=True)]
+    return torch.stack(each).view(*q.shape[:-1], -1)

@@ -1,0 +1,123 @@
+"""Self-attention as a layer: projections around `attend`, weights to look at, a cache to go on from."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from locant._internal.checks import share, whole_number
+from locant.attention import dispatch
+from locant.attention.backends.reference import attend_with_weights
+from locant.attention.inputs import AttentionInputs, prepare, prepare_step, rotate
+from locant.attention.kv_cache import Cache, append
+from locant.attention.validation import check_tokens, need_encoding
+from locant.encodings.base import Encoding
+from locant.shapes import Shape
+
+
+class Attention(nn.Module):
+    """Self-attention with projections: (B,T,D) → (B,T,D).
+
+    encoding  acts through all its hooks, `embed` included
+    kv_heads  fewer key heads than query heads (grouped-query attention); as many by default
+
+    >>> layer = Attention(make("rotary", dim=32, heads=4), kv_heads=2)
+    >>> layer(torch.randn(2, 5, 32), locant.positions.consecutive(5), causal=True).shape
+    torch.Size([2, 5, 32])
+    """
+
+    def __init__(
+        self, encoding: Encoding, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        need_encoding("Attention", encoding)
+        self.encoding = encoding
+        drop = nn.Dropout(share("Attention", "dropout", dropout))
+        self.core = Projections(encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop)
+        width = encoding.shape.dim + encoding.added_width
+        self.fuse = nn.Linear(width, encoding.shape.dim) if encoding.added_width else nn.Identity()
+
+    def forward(self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None) -> Tensor:
+        """x (B,T,D) at positions pos (T) or (B,T): (B,T,D)."""
+        return self.core(self._embed(x, pos), self._prepare(x, pos, causal, mask))
+
+    def look(
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The output and the weights (B,H,T,T)."""
+        return self.core.look(self._embed(x, pos), self._prepare(x, pos, causal, mask))
+
+    def step(
+        self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
+    ) -> tuple[Tensor, Cache]:
+        """Causal attention of new tokens x (B,T,D) over those in the cache and themselves: output and new cache."""
+        x = self._embed(x, pos)
+        check_cache(cache, x)
+        inputs = prepare_step(self.encoding, pos, None if cache is None else cache.pos, like=x, mask=mask)
+        return self.core.step(x, inputs, cache)
+
+    def _embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        check_tokens(self.encoding, x, pos)
+        return self.fuse(self.encoding.embed(x, pos))
+
+    def _prepare(self, x: Tensor, pos: Tensor, causal: bool, mask: Tensor | None) -> AttentionInputs:
+        return prepare(self.encoding, pos, pos, like=x, causal=causal, mask=mask)
+
+
+class Projections(nn.Module):
+    """The learned part of attention; what positions decide comes in as `AttentionInputs`."""
+
+    def __init__(
+        self, shape: Shape, *, kv_heads: int | None = None, projection_bias: bool = True, drop: nn.Dropout | None = None
+    ) -> None:
+        super().__init__()
+        self.shape, self.drop = shape, nn.Dropout(0.0) if drop is None else drop
+        self.kv_heads = shape.heads if kv_heads is None else whole_number("Attention", "kv_heads", kv_heads)
+        if shape.heads % self.kv_heads:
+            raise ValueError(
+                f"heads={shape.heads} cannot share kv_heads={self.kv_heads}: the one must divide the other."
+            )
+        self.qkv = nn.Linear(shape.dim, shape.dim + 2 * self.kv_heads * shape.head, bias=projection_bias)
+        self.out = nn.Linear(shape.dim, shape.dim, bias=projection_bias)
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q (B,H,T,d), k and v (B,G,T,d)."""
+        d, kv = self.shape.head, self.kv_heads
+        parts = self.qkv(x).unflatten(-1, (-1, d)).transpose(1, 2)  # (B, H + 2G, T, d)
+        q, k, v = parts.split([self.shape.heads, kv, kv], 1)
+        return q, k, v
+
+    def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
+        q, k, v = self.project(x)
+        q, k = rotate(inputs, q, k)
+        return self._finish(q, k, v, inputs)
+
+    def look(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+        """The output and the weights (B,H,T,T)."""
+        q, k, v = self.project(x)
+        q, k = rotate(inputs, q, k)
+        k, v = dispatch.repeat_key_heads(q, k, v)
+        seen = attend_with_weights(q, k, v, inputs, scale=self.shape.head**-0.5)
+        return self.out(seen.out.transpose(1, 2).flatten(2)), seen.weights
+
+    def step(self, x: Tensor, inputs: AttentionInputs, cache: Cache | None) -> tuple[Tensor, Cache]:
+        """New tokens over the cache and themselves; `inputs` come from `prepare_step`."""
+        q, k, v = self.project(x)
+        encoding = inputs.encoding
+        if encoding.cacheable_keys:
+            q, k = rotate(inputs, q, k, inputs.q_pos)  # old keys stay as they were rotated
+        cache = Cache(k, v, inputs.k_pos) if cache is None else append(cache, k, v, inputs.k_pos)
+        k, v = cache.k, cache.v
+        if not encoding.cacheable_keys:
+            q, k = rotate(inputs, q, k)
+        return self._finish(q, k, v, inputs), cache
+
+    def _finish(self, q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs) -> Tensor:
+        drop = self.drop if self.training and self.drop.p else None
+        mixed = dispatch.run(q, k, v, inputs, scale=self.shape.head**-0.5, drop=drop)
+        return self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, d) → (B, T, D)
+
+
+def check_cache(cache: Cache | None, x: Tensor) -> None:
+    """Refuse a cache of another batch."""
+    if cache is not None and cache.k.shape[0] != x.shape[0]:
+        raise ValueError(f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were given.")

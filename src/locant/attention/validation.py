@@ -1,0 +1,102 @@
+"""What attention refuses: tensors and positions that do not fit together, before torch broadcasts them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from locant import positions
+from locant.encodings.base import Encoding
+from locant.encodings.none import Nothing
+
+
+def need_encoding(owner: str, encoding: object) -> None:
+    """Refuse what is no encoding."""
+    if not isinstance(encoding, Encoding):
+        raise ValueError(
+            f"{owner} needs an encoding. Got {encoding!r} instead: write locant.make('rotary', dim=…, heads=…)."
+        )
+
+
+def need_device(encoding: Encoding, tokens: Tensor) -> None:
+    """Refuse an encoding whose weights are on another device than the tokens."""
+    weight = next(encoding.parameters(), None)
+    if weight is not None and weight.device != tokens.device:
+        raise ValueError(
+            f"the encoding is on {weight.device}, but the tokens are on {tokens.device}. Move one of them."
+        )
+
+
+def check_tokens(encoding: Encoding, x: Tensor, pos: Tensor) -> None:
+    """Refuse an input (B,T,D) or positions that do not fit the encoding."""
+    if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[-1] != encoding.shape.dim:
+        got = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
+        raise ValueError(f"the input must be a tensor of shape (B, T, {encoding.shape.dim}). Got {got} instead.")
+    need_device(encoding, x)
+    positions.check(pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos")
+
+
+def check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
+    """Refuse queries, keys and values that do not fit each other or the encoding."""
+    need_encoding("attend", encoding)
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        if not isinstance(tensor, Tensor):
+            raise ValueError(
+                f"{name} must be a tensor (batch, heads, tokens, width). Got {type(tensor).__name__} instead."
+            )
+        if tensor.dim() != 4:
+            raise ValueError(
+                f"{name} must have the shape (batch, heads, tokens, width). Got {tuple(tensor.shape)} instead."
+            )
+    _check_dtypes(q, k, v)
+    if not (q.device == k.device == v.device):
+        raise ValueError(f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them first.")
+    need_device(encoding, q)
+    _check_heads(q, encoding)
+    if k.shape[:3] != v.shape[:3] or q.shape[0] != k.shape[0] or q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"q {tuple(q.shape)}, k {tuple(k.shape)} and v {tuple(v.shape)} do not fit together.\n"
+            "  Allowed: q (B,H,Q,d), k (B,G,K,d), v (B,G,K,·)."
+        )
+    if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
+        raise ValueError(
+            f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads: the one must divide the other."
+        )
+
+
+def _check_dtypes(q: Tensor, k: Tensor, v: Tensor) -> None:
+    if not (q.dtype == k.dtype == v.dtype):
+        raise ValueError(f"q, k and v must have one dtype. Got {q.dtype}, {k.dtype}, {v.dtype}: cast them first.")
+    if not q.is_floating_point():
+        raise ValueError(f"q, k and v must be real numbers, but they are {q.dtype}: cast them first.")
+    if q.dtype.itemsize < 2:
+        raise ValueError(f"attention cannot be computed in {q.dtype}: cast q, k and v to torch.bfloat16 first.")
+
+
+def _check_heads(q: Tensor, encoding: Encoding) -> None:
+    shape = encoding.shape
+    if (q.shape[1], q.shape[-1]) == (shape.heads, shape.head):
+        return
+    if (q.shape[2], q.shape[-1]) == (shape.heads, shape.head):
+        raise ValueError(
+            f"q has the shape {tuple(q.shape)}: heads and tokens are swapped. It must be (B, H, T, d) with "
+            f"{shape.heads} heads.\n  Write q.transpose(1, 2), and the same for k and v."
+        )
+    raise ValueError(
+        f"q has {q.shape[1]} heads of width {q.shape[-1]}, but the encoding was made for {shape.heads} heads "
+        f"of width {shape.head}.\n  Make it with dim={q.shape[1] * q.shape[-1]}, heads={q.shape[1]}."
+    )
+
+
+def positions_for(
+    encoding: Encoding, q: Tensor, k: Tensor, q_pos: Tensor | None, k_pos: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Check both positions. Only `none` may do without."""
+    if q_pos is None or k_pos is None:
+        if not isinstance(encoding, Nothing):
+            raise ValueError("q_pos and k_pos are needed: positions are passed, never guessed. See locant.positions.")
+        q_pos = torch.arange(q.shape[-2], device=q.device) if q_pos is None else q_pos
+        k_pos = torch.arange(k.shape[-2], device=k.device) if k_pos is None else k_pos
+    for name, pos, tokens in (("q_pos", q_pos, q), ("k_pos", k_pos, k)):
+        positions.check(pos, batch=q.shape[0], length=tokens.shape[-2], axes=encoding.axes, device=q.device, name=name)
+    return q_pos, k_pos

@@ -1,0 +1,74 @@
+"""Cost: learned numbers, seconds and bytes against a model without positions."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import time
+
+import torch
+
+from locant.certification.probe import Measured, Subject, learns, show
+from locant.encodings.base import Encoding
+from locant.encodings.none import Nothing
+from locant.encodings.registry import arithmetic
+
+SENTENCE = "It learns as many numbers as it says; and what a training step costs against none."
+CLAIM = "law"
+BOUND = "the count must be exact; time and memory are seen, not judged"
+WHY = "a wrong count misleads every table that quotes it"
+
+
+def measure(subject: Subject) -> Measured:
+    encoding = subject.as_given()
+    count = learns(encoding)
+    stated = _stated(encoding)
+    length = min(128, subject.last + 1)
+    x, pos = subject.tokens(length, batch=4), subject.places(length)
+    plain = Nothing(encoding.shape, axes=encoding.axes)
+    nets = {"none": subject.model(plain), "it": subject.model(encoding)}
+    times: dict[str, list[float]] = {name: [] for name in nets}
+    for _ in range(3 + 2 * subject.effort.seeds):
+        for name, net in nets.items():
+            with torch.enable_grad():
+                start = time.perf_counter()
+                torch.autograd.grad(
+                    net(x, pos).square().mean(), [p for p in net.parameters() if p.requires_grad], allow_unused=True
+                )
+                times[name].append(time.perf_counter() - start)
+    middle = {name: sorted(seconds)[len(seconds) // 2] for name, seconds in times.items()}
+    ratio = middle["it"] / middle["none"]
+    held = _held(encoding, pos)
+    numbers = {"parameters": count, "bytes": 4 * count, "bytes_a_pass": held, "seconds": middle["it"], "ratio": ratio}
+    said = (
+        f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
+    )
+    said += f"layers; a training step takes {ratio:.2f}× that of none."
+    wrong = stated is not None and stated[0] != stated[1]
+    if stated is not None and wrong:
+        said = f"It says that it learns {stated[0]:,} numbers ({encoding.learned}), but it learns {stated[1]:,}."
+    return Measured(not wrong, f"{show(ratio)}×", said, numbers)
+
+
+def _held(encoding: Encoding, pos: torch.Tensor) -> int:
+    """Bytes of what depends on positions alone: tables and biases."""
+    precomputed = encoding.precompute(pos, pos, torch.float32)
+    parts = [*(precomputed if isinstance(precomputed, tuple) else ()), encoding.bias(pos, pos)]
+    return sum(part.numel() * part.element_size() for part in parts if isinstance(part, torch.Tensor))
+
+
+def _stated(encoding: Encoding) -> tuple[int, int] | None:
+    """The count that the class states, when it states one, and the count there is."""
+    cls, shape = type(encoding), encoding.shape
+    if "learned" not in vars(cls):
+        return None
+    sizes = {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head}
+    used = {node.id for node in ast.walk(ast.parse(encoding.learned)) if isinstance(node, ast.Name)}
+    if used <= sizes.keys() | vars(encoding).keys():
+        return arithmetic(encoding.learned, sizes | vars(encoding)), learns(encoding)
+    options = {option.name: option.default for option in inspect.signature(cls).parameters.values()}
+    try:
+        usual = cls(shape)  # an option is not kept, so the formula is tried with all of them at their defaults
+    except (TypeError, ValueError):
+        return None
+    return arithmetic(encoding.learned, options | vars(usual) | sizes), learns(usual)

@@ -1,0 +1,44 @@
+"""Every backend that serves the encoding equals the reference, forward and backward."""
+
+from __future__ import annotations
+
+import torch
+
+from locant.attention import attend
+from locant.attention.dispatch import BACKENDS, describe_call
+from locant.attention.inputs import prepare, rotate
+from locant.certification.probe import Measured, Subject, relative, show
+from locant.encodings.base import needs_scores
+
+SENTENCE = "The quick backends give what the reference gives, forward and backward."
+CLAIM = "law"
+BOUND = 1e-4
+WHY = "they differ in the order of float32 sums alone"
+
+
+def measure(subject: Subject) -> Measured:
+    if needs_scores(subject.encoding):
+        return Measured(True, "–", "It works on scores or weights, so only the reference serves it.")
+    count = min(40, subject.last + 1)
+    encoding, pos = subject.stirred(), subject.places(count)
+    tensors = [subject.heads(count, more=seed).requires_grad_() for seed in range(3)]
+    leaves = [*tensors, *encoding.parameters()]
+    errors = {}
+    for causal in (False, True):
+        kept = {}
+        with torch.enable_grad():
+            inputs = prepare(encoding, pos, pos, like=tensors[0], causal=causal)
+            q, k, v = tensors
+            request = describe_call(*rotate(inputs, q, k), v, inputs, None, examine=True)
+            for name in (one.NAME for one in BACKENDS if not one.refuses(request)):
+                out = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, backend=name)
+                grads = torch.autograd.grad(out.square().sum(), leaves, allow_unused=True)
+                kept[name] = [out, *(g for g in grads if g is not None)]
+        for name in (name for name in kept if name != "reference"):
+            pairs = zip(kept[name], kept["reference"], strict=True)
+            errors[f"{name}, {'causal' if causal else 'open'}"] = max(
+                relative(a.detach(), b.detach()) for a, b in pairs
+            )
+    worst = max(errors.values())
+    said = f"Outputs and gradients differ by at most {show(worst)} of their size between the backends."
+    return Measured(worst <= BOUND, show(worst), said, errors)

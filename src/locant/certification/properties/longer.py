@@ -1,0 +1,95 @@
+"""Longer rows: a tiny decoder that has solved rows of one length is tried on longer ones."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from locant.certification.probe import Measured, Subject
+from locant.lab.tasks.lag import NOT_ASKED, Lag
+from locant.lab.training.loop import Groups, train
+from locant.nn.transformer import Transformer
+
+TRAINED, SYMBOLS = 32, 8  # the length that is trained on; rows of one of eight symbols a token
+CHANCE, CHANCE_LOSS = 1 / SYMBOLS, math.log(SYMBOLS)
+SOLVED, FAILED = 0.95, 0.5
+RATE, POSITIONAL = 3e-3, 10  # learned positions move ten times as fast: at one rate, most are not solved in time
+
+SENTENCE = f"A tiny decoder that has solved rows of {TRAINED} tokens is tried on rows 2, 4 and 8 times as long."
+CLAIM = "seen"
+BOUND = (
+    f"solved from {SOLVED:.0%} right answers on at the trained length; past it, holds from {SOLVED:.0%} on at the longest, "
+    f"fails under {FAILED:.0%} at the shortest, degrades in between"
+)
+WHY = f"nothing is promised, and what has not solved its own length is not judged; a guess is right in {CHANCE:.1%}"
+
+
+def measure(subject: Subject) -> Measured:
+    """The decoder names the symbol before each one. Past the trained length, only answers past it count."""
+    longer = [times for times in (2, 4, 8) if TRAINED * times <= subject.last + 1]
+    if not longer:
+        said = (
+            f"Not judged: its positions end at {subject.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
+        )
+        return Measured(None, "–", said)
+    net = _trained(subject)
+    own, loss = _tested(net, subject, 1, first=0)
+    past = {times: _tested(net, subject, times, first=TRAINED)[0] for times in longer}
+    numbers = {"accuracy at 1x": own, "loss at 1x": loss, **{f"accuracy at {k}x": v for k, v in past.items()}}
+    numbers |= {"solved": SOLVED, "chance": CHANCE, "chance loss": CHANCE_LOSS}
+    right = f"{own:.0%} right, loss {loss:.2f}; a guess: {CHANCE:.1%}, {CHANCE_LOSS:.2f}; solved from {SOLVED:.0%} on"
+    if own < SOLVED:
+        said = (
+            f"Not judged: in {subject.effort.steps} steps it did not solve its own length, {TRAINED} tokens ({right})."
+        )
+        return Measured(None, "unsolved", said, numbers | {"outcome": "unsolved"})
+    outcome = _outcome(list(past.values()))
+    listed = ", ".join(f"{share:.0%} at {times}×" for times, share in past.items())
+    said = f"It solved its own length, {TRAINED} tokens ({right}). Past that length it {outcome}: {listed} right."
+    return Measured(True, outcome, said, numbers | {"outcome": outcome})
+
+
+def _outcome(past: list[float]) -> str:
+    """What becomes of it, from the shares of right answers past the trained length, shortest rows first.
+
+    >>> _outcome([1.0, 0.99, 0.97]), _outcome([0.97, 0.9, 0.7]), _outcome([0.2, 0.3, 0.3])
+    ('holds', 'degrades', 'fails')
+    """
+    if past[-1] >= SOLVED:
+        return "holds"
+    return "fails" if past[0] < FAILED else "degrades"
+
+
+def _trained(subject: Subject) -> Transformer:
+    dim = subject.encoding.shape.dim
+    embed, head = nn.Embedding(SYMBOLS, dim), nn.Linear(dim, SYMBOLS)
+    net = subject.model(subject.as_given(), causal=True, embed=embed, head=head, ffn=2 * dim)
+    task = Lag(length=TRAINED, symbols=SYMBOLS, back=1)
+    pos = subject.places(TRAINED)
+
+    def loss(step: int) -> Tensor:
+        rows = task.batch(8, subject.seed, step)
+        return task.loss(net(rows.inputs, pos), rows.target)
+
+    with torch.enable_grad():
+        train(net, loss, steps=subject.effort.steps, enough=0.02, groups=_groups(net))
+    return net
+
+
+def _groups(net: Transformer) -> Groups:
+    """The encoding's own parameters with a larger learning rate and no decay; all others as usual."""
+    own = list(net.encodings.parameters())
+    shared = [p for p in net.parameters() if all(p is not one for one in own)]
+    return [{"params": shared, "lr": RATE}, {"params": own, "lr": POSITIONAL * RATE, "weight_decay": 0.0}]
+
+
+def _tested(net: Transformer, subject: Subject, times: int, first: int) -> tuple[float, float]:
+    """Accuracy and loss on new rows so many times as long, of the answers from position `first` on."""
+    task = Lag(length=TRAINED * times, symbols=SYMBOLS, back=1)
+    rows = task.sample(32, subject.generator(times))
+    target = rows.target.clone()
+    target[:, :first] = NOT_ASKED
+    scores = task.score(net(rows.inputs, subject.places(task.length)), target)
+    return scores["accuracy"], scores["loss"]

@@ -1,0 +1,44 @@
+"""Shift invariance: moving all positions by the same amount changes no score."""
+
+from __future__ import annotations
+
+import torch
+
+from locant.attention import explicit
+from locant.certification.probe import FAR, Measured, Subject, relative, show
+
+SENTENCE = "Moving every position by the same amount changes no score."
+CLAIM = "shift_invariant"
+BOUND = {"float32": 1e-4, "bfloat16": 0.1}
+WHY = (
+    "float32 scores carry rounding of about 1e-6 of their size, and bfloat16 of about 2e-2; angles that are themselves "
+    "rounded, or sums in place of differences, move scores by their full size"
+)
+
+
+def measure(subject: Subject) -> Measured:
+    errors: dict[str, float] = {}
+    count = min(24, subject.last + 1)
+    room = subject.last - count + 1
+    shifts = sorted({min(c, room) for c in (1, 17, 1_000, FAR)})
+    for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        for seed in range(subject.effort.seeds):
+            encoding = subject.stirred(more=seed).to(dtype)
+            net = subject.layer(encoding, more=seed).to(dtype)
+            x = subject.tokens(count, more=seed).to(dtype)
+
+            def scores(start: int, net=net, x=x, encoding=encoding):  # type: ignore[no-untyped-def]
+                pos = subject.places(count) + start
+                q, k, v = net.core.project(net.fuse(encoding.embed(x, pos)))
+                return explicit(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos).scores
+
+            still = scores(0)
+            for shift in shifts:
+                key = f"{name} +{shift}"
+                errors[key] = max(errors.get(key, 0.0), relative(scores(shift), still))
+    worst = {name: max(v for k, v in errors.items() if k.startswith(name)) for name in BOUND}
+    ok = all(worst[name] <= BOUND[name] for name in BOUND)
+    where = max((k for k in errors if k.startswith("float32")), key=errors.__getitem__)
+    said = f"Scores move by {show(worst['float32'])} of their size in float32 (worst at {where.split()[1]})"
+    said += f", {show(worst['bfloat16'])} in bfloat16."
+    return Measured(ok, show(worst["float32"]), said, errors)

@@ -1,0 +1,57 @@
+"""Small multiples: one panel a row of a study, all in one scale, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from locant.figures.plots.entrants import Entrant
+from locant.figures.plots.frame import Frame
+
+ACROSS = 5
+NARROWEST, LOWEST = 6.4, 2.2  # inches: a title needs so much, and so does the label at the side
+
+
+@contextmanager
+def panels(
+    frame: Frame,
+    entrants: Sequence[Entrant],
+    *,
+    title: str,
+    across: str,
+    down: str,
+    size: tuple[float, float] = (1.75, 1.3),
+    most: int = ACROSS,
+    notes: Sequence[str] = (),
+    beside: Sequence[str] = (),
+    **grid: Any,
+) -> Iterator[list[Axes]]:
+    """One axes an entrant under its name, perhaps with a note below or beside it; `across` and `down` label all.
+
+    size, most  inches of a panel, and how many stand side by side
+    """
+    count = len(entrants)
+    columns = min(count, most)
+    rows = -(-count // columns)
+    tall = max(size[1], LOWEST / rows) + 0.17 * bool(notes)
+    whole = max(0.8 + size[0] * columns, NARROWEST), 1.2 + tall * rows
+    with frame.axes(rows, columns, size=whole, title=title, **{"sharex": True, "sharey": True, **grid}) as axes:
+        for at, (one, panel) in enumerate(zip(entrants, axes, strict=False)):
+            panel.set_title("\n".join([one.name, *notes[at : at + 1]]), fontsize=9, loc="left", pad=4)
+            panel.set_title("".join(beside[at : at + 1]), fontsize=9, loc="right", pad=4)
+            panel.tick_params(labelsize=8.5, labelbottom=at + columns >= count)
+            panel.set_xlabel(across if at // columns == rows - 1 else "", fontsize=9)
+        for spare in axes[count:]:
+            spare.set_visible(False)
+        yield axes[:count]
+        axes[0].figure.supylabel(down, fontsize=10.5)
+
+
+def behind(axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str, **style: Any) -> None:
+    """In every panel the lines of all rows, thin and pale, for comparison."""
+    for panel in axes:
+        for x, y in lines:
+            panel.plot(x, y, color=colour, linewidth=0.7, zorder=1, **style)

@@ -1,0 +1,28 @@
+"""Wavelengths: how many positions one full turn takes in each dimension; linear, and logarithmic."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from locant.figures.plots.frame import PLAIN, Array, Frame, whole
+
+
+def draw(dimensions: Array, *, wavelengths: Array, length: int | None = None, frame: Frame = PLAIN) -> tuple[Axes, ...]:
+    """A wavelength for each dimension; the line at `length` parts the waves that make a full turn from the others."""
+    with frame.axes(1, 2, size=(8.6, 3.8), title="positions in one full turn") as axes:
+        for one, kind in zip(axes, ("linear", "log"), strict=True):
+            one.plot(dimensions, wavelengths, "o", markersize=5, color=frame.colour)
+            one.set_yscale(kind)
+            whole(one.xaxis)
+            one.set_xlabel("dimension")
+            one.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+            if length is not None:
+                one.axhline(length, color=frame.look.muted, linewidth=1, linestyle=(0, (4, 3)))
+        if length is not None:
+            at, where = (1.02, length), ("axes fraction", "data")
+            axes[1].annotate(f"length\n{length:,}", at, xycoords=where, va="center", color=frame.look.muted, fontsize=9)
+        axes[0].set_ylim(bottom=0)
+        axes[0].set_ylabel("wavelength (positions)")
+        axes[1].set_ylabel("wavelength (positions, log scale)")
+    return tuple(axes)

@@ -1,0 +1,15 @@
+"""What all HTML pages share: templates from the package, every value escaped."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("locant.lab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,101 @@
+"""One run: all that determines it, as plain values with a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import version
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from locant.encodings.registry import describe
+from locant.lab.tasks import task_source
+from locant.lab.training.identity import PACKAGE, Start, fingerprint
+
+LIBRARIES = ("torch", "numpy", "scipy")
+
+
+class Plain(BaseModel):
+    """Frozen, and wrong fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelConfig(Plain):
+    """The transformer around the encoding."""
+
+    dim: int = Field(64, ge=1)
+    heads: int = Field(4, ge=1)
+    layers: int = Field(2, ge=1)
+    ffn: int = Field(128, ge=1)
+    norm: Literal["pre", "post"] = "pre"
+    activation: Literal["gelu", "relu"] = "gelu"
+    projection_bias: bool = True
+    token_size: float = Field(1.0, gt=0)  # standard deviation of token vectors at the start
+    head: int = Field(0, ge=0)  # hidden width of the head; 0 is one linear layer
+    dropout: float = Field(0.0, ge=0, lt=1)
+    dropout_from: Literal["fresh", "bits", "pool"] = "fresh"  # torch's own, or quicker
+    input_dropout: Literal["always", "if added"] = "always"  # or only where the encoding adds to the input
+    initialisation: Literal["torch", "xavier"] = "torch"  # of attention's projections and the output head
+
+
+class TrainingConfig(Plain):
+    """How it is trained."""
+
+    steps: int = Field(250, ge=1)
+    batch: int = Field(32, ge=1)
+    rate: float = Field(3e-3, gt=0)
+    positional_rate: float = Field(1.0, gt=0)  # times `rate`, for what the encoding learns
+    weight_decay: float = Field(0.01, ge=0)
+    beta2: float = Field(0.98, gt=0, lt=1)
+    warm_up: int = Field(50, ge=0)
+    schedule: Literal["constant", "cosine"] = "constant"
+    final: float = Field(0.1, ge=0, le=1)  # share of the rate at the end of a cosine
+    pace_every: int = Field(1, ge=1)  # steps between changes of the rate
+    clip: float = Field(1.0, gt=0)
+    validate_every: int = Field(50, ge=1)
+    validation: int = Field(500, ge=1)  # rows, or series
+    test: int = Field(2000, ge=1)  # rows, or series
+    stop_below: float = Field(0.0, ge=0)  # training ends when three validations in a row lie below; for scores to lower
+    abandon_above: float | None = None  # a run of a search ends when its mean over the second half can only lie above
+
+
+class RunConfig(Plain):
+    """Everything that determines one run."""
+
+    task: str
+    task_options: dict[str, Any] = {}
+    name: str  # of the row that it belongs to
+    encoding: str
+    options: dict[str, Any] = {}
+    control: Literal["", "scramble", "alone"] = ""  # order destroyed; or every token sees itself only
+    baseline: str = ""  # a plain method of the task instead of a model
+    match_scale: bool = True  # what is added to the input gets the size of the tokens
+    positions: Literal["order", "times"] = "order"  # counted, or told by the clock of the task's data
+    seed: int
+    device: str = "cpu"
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+
+    def digest(self) -> str:
+        """A name for these settings. Counted positions, the usual ones, are left unsaid."""
+        unsaid = {"name", "positions"} if self.positions == "order" else {"name"}
+        return _short(json.dumps(self.model_dump(exclude=unsaid), sort_keys=True))
+
+    def code(self) -> str:
+        """A name for the code that would run them: a change in it makes old runs strangers."""
+        return fingerprint(self.starts(), *(version(name) for name in LIBRARIES))
+
+    def starts(self) -> list[Start]:
+        """Where the code that decides a run begins: the loop, the task, and the encoding or plain method by its name."""
+        starts = [(PACKAGE / "lab" / "training" / "evaluate.py", "execute"), task_source(self.task)]
+        if not self.baseline:
+            entry = describe(self.encoding)
+            return [*starts, (entry.path, entry.class_name)]
+        method = PACKAGE / "anomaly" / "baselines" / f"{self.baseline}.py"
+        return [*starts, (method, "score")] if method.is_file() else starts
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

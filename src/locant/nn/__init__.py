@@ -1,0 +1,1 @@
+"""Layers and models around attention: a transformer, dropout."""

@@ -1,0 +1,99 @@
+"""Samplers map positions of one axis to positions while training; they work with every encoding."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from locant._internal.checks import at_least, whole_number
+
+
+def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = None) -> Tensor:
+    """Position p becomes the p-th smallest of a random subset of 0..limit−1, drawn anew for each row.
+
+    Ruoss et al. 2023, arXiv:2305.16843: a model trained so has met the positions of longer sequences.
+
+    >>> new = randomized(torch.arange(4), 100, generator=torch.Generator().manual_seed(0))
+    >>> bool((new[1:] > new[:-1]).all()), int(new.max()) < 100
+    (True, True)
+    """
+    pos = _need_counting("randomized", pos)
+    count = int(pos.max()) + 1
+    if whole_number("randomized", "limit", limit) < count:
+        raise ValueError(
+            f"randomized was asked for limit={limit}, but the positions go to {count - 1}: use limit ≥ {count}."
+        )
+    rows = pos.reshape(-1, pos.shape[-1])
+    noise = torch.rand(len(rows), limit, generator=generator, device=_device(generator))
+    subset = noise.topk(count, -1).indices.sort(-1).values.to(pos.device)  # (rows, count)
+    return subset.gather(-1, rows).reshape(pos.shape)
+
+
+def cape(
+    pos: Tensor,
+    *,
+    shift: float = 0.0,
+    jitter: float = 0.0,
+    stretch: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """λ·(p + Δ + ε): a random shift Δ ≤ ±shift and stretch λ in [1/stretch, stretch] a row, a jitter ε ≤ ±jitter a token.
+
+    Likhomanenko et al. 2021, arXiv:2106.03143, eq. 3–6.
+
+    >>> cape(torch.arange(3)).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    at_least("cape", "shift", shift, 0)
+    at_least("cape", "jitter", jitter, 0)
+    at_least("cape", "stretch", stretch, 1)
+    real = pos.to(torch.promote_types(pos.dtype, torch.float32))
+
+    def uniform(*size: int) -> Tensor:
+        return (2 * torch.rand(*size, generator=generator, device=_device(generator)) - 1).to(real)
+
+    one = (*pos.shape[:-1], 1)  # one number a row
+    factor = torch.exp(math.log(stretch) * uniform(*one))
+    return factor * (real + shift * uniform(*one) + jitter * uniform(*pos.shape))
+
+
+def skips(pos: Tensor, limit: int, *, chunks: int = 2, generator: torch.Generator | None = None) -> Tensor:
+    """Cut the positions into chunks and let each chunk but the first jump ahead, staying below `limit`.
+
+    Zhu et al. 2024 (PoSE), arXiv:2309.10400: distances of a long text, seen in a short one. Each row is cut anew.
+
+    >>> new = skips(torch.arange(6), 50, generator=torch.Generator().manual_seed(0))
+    >>> int(new[0]), bool((new[1:] > new[:-1]).all()), int(new.max()) < 50
+    (0, True, True)
+    """
+    pos = _need_counting("skips", pos)
+    count = int(pos.max()) + 1
+    whole_number("skips", "chunks", chunks)
+    if whole_number("skips", "limit", limit) < count:
+        raise ValueError(
+            f"skips was asked for limit={limit}, but the positions go to {count - 1}: use limit ≥ {count}."
+        )
+    rows = pos.reshape(-1, pos.shape[-1])
+    where = _device(generator)
+    cuts = torch.randint(1, max(count, 2), (len(rows), chunks - 1), generator=generator, device=where)
+    jumps = torch.randint(0, limit - count + 1, (len(rows), chunks - 1), generator=generator, device=where)
+    cuts, jumps = cuts.sort(-1).values.to(pos.device), jumps.sort(-1).values.to(pos.device)
+    jumps = torch.cat([jumps.new_zeros(len(rows), 1), jumps], -1)  # the first chunk stays
+    chunk = torch.searchsorted(cuts, rows.contiguous(), right=True)
+    return (rows + jumps.gather(-1, chunk)).reshape(pos.shape)
+
+
+def _device(generator: torch.Generator | None) -> torch.device:
+    """Random numbers are drawn where their generator lives, so that a seed means the same on any device."""
+    return torch.device("cpu") if generator is None else generator.device
+
+
+def _need_counting(name: str, pos: Tensor) -> Tensor:
+    """The positions as int64, when they are whole numbers from 0 up."""
+    is_whole = isinstance(pos, Tensor) and not (pos.is_floating_point() or pos.is_complex() or pos.dtype == torch.bool)
+    if not is_whole or pos.numel() == 0 or int(pos.min()) < 0:
+        got = f"{pos.dtype}, shape {tuple(pos.shape)}" if isinstance(pos, Tensor) else type(pos).__name__
+        raise ValueError(f"{name} maps whole-number positions from 0 up. Got {got} instead.")
+    return pos.long()
