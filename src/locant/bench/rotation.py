@@ -67,7 +67,7 @@ def _ours(length: int) -> dict[str, Rotate]:
     def made(pairing: str) -> Rotate:
         encoding: Any = make("rotary", dim=HEADS * WIDTH, heads=HEADS, pairing=pairing)
         by = encoding.precompute(pos, pos, torch.float32)
-        return lambda q, k: encoding.rotate(q, k, pos, pos, tables=by)
+        return lambda q, k: encoding.rotate(q, k, pos, pos, precomputed=by)
 
     return {f"locant, {pairing}": made(pairing) for pairing in ("interleaved", "half")}
 
