@@ -12,4 +12,10 @@ torch.set_num_threads(1)  # the tests run one process a core
 @pytest.fixture(autouse=True)
 def _names_for_doctests(doctest_namespace):
     torch.manual_seed(0)
-    doctest_namespace |= {"torch": torch, "np": np, "locant": locant, "make": locant.make, "Shape": locant.Shape}
+    doctest_namespace |= {
+        "torch": torch,
+        "np": np,
+        "locant": locant,
+        "make": locant.make,
+        "Shape": locant.Shape,
+    }

@@ -36,20 +36,35 @@ def measure(name: str) -> list[dict[str, Ratio]]:
     for length in LENGTHS:
         backends = ("reference", *BACKENDS[name])
         found.append(
-            ratios({backend: work(name, backend, length, max(1, 2048 // length)) for backend in backends}, "reference")
+            ratios(
+                {
+                    backend: work(name, backend, length, max(1, 2048 // length))
+                    for backend in backends
+                },
+                "reference",
+            )
         )
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--threads", type=int, default=1)
     threads = parser.parse_args().threads
     rows = []
     for name in BACKENDS:
         for length, found in zip(LENGTHS, alone(measure, threads, name), strict=True):
             best = min(found, key=lambda backend, found=found: found[backend].value)
-            rows.append([name, str(length), *(str(found.get(backend, "")) for backend in ("fused", "blocked")), best])
+            rows.append(
+                [
+                    name,
+                    str(length),
+                    *(str(found.get(backend, "")) for backend in ("fused", "blocked")),
+                    best,
+                ]
+            )
     title = f"Attention forward + backward, × reference: 8 heads of 16, 2,048 tokens, {threads} thread(s)"
     table(title, ["", "length", "fused", "blocked", "quickest"], rows)
 

@@ -59,23 +59,32 @@ def scored(series: Series) -> dict[str, object]:
 
 def report(done: dict[str, dict[str, object]], half: str) -> None:
     scores = {
-        name: np.array([one["scores"][name] for one in done.values()]) for name in next(iter(done.values()))["scores"]
+        name: np.array([one["scores"][name] for one in done.values()])
+        for name in next(iter(done.values()))["scores"]
     }
     rows = []
     for name, values in scores.items():
         apart = compare(scores[OWN], values)
-        beside = "" if name == OWN else f"{apart.mean:+.3f} [{apart.low:+.3f}, {apart.high:+.3f}], p = {apart.p:.3f}"
+        beside = (
+            ""
+            if name == OWN
+            else f"{apart.mean:+.3f} [{apart.low:+.3f}, {apart.high:+.3f}], p = {apart.p:.3f}"
+        )
         rows.append([name, f"{values.mean():.3f}", beside])
     table(f"Mean VUS-PR over {len(done)} series ({half})", ["", "mean", f"{OWN} minus this"], rows)
     methods = [str(one["method"]) for one in done.values()]
     print("chosen:", ", ".join(f"{name} {methods.count(name)}" for name in sorted(set(methods))))
-    print(f"CPU seconds a series: {np.median([one['seconds'] for one in done.values()]):.0f} (median)")
+    print(
+        f"CPU seconds a series: {np.median([one['seconds'] for one in done.values()]):.0f} (median)"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--nab", default=os.environ.get("LOCANT_NAB"), help="folder with FOLDER/SERIES.csv and windows.json"
+        "--nab",
+        default=os.environ.get("LOCANT_NAB"),
+        help="folder with FOLDER/SERIES.csv and windows.json",
     )
     parser.add_argument("--half", choices=("settings", "reported"), default="reported")
     parser.add_argument("--results", type=Path, help="a file to keep results in and to go on from")
@@ -83,8 +92,12 @@ def main() -> None:
     if not asked.nab:
         parser.error("name the folder: --nab FOLDER, or set LOCANT_NAB")
     folder = Path(asked.nab)
-    names = halves([path.relative_to(folder).as_posix() for path in folder.glob("*/*.csv")])[asked.half]
-    kept = asked.results.read_text().splitlines() if asked.results and asked.results.exists() else []
+    names = halves([path.relative_to(folder).as_posix() for path in folder.glob("*/*.csv")])[
+        asked.half
+    ]
+    kept = (
+        asked.results.read_text().splitlines() if asked.results and asked.results.exists() else []
+    )
     done = {one["name"]: one for one in map(json.loads, kept) if one["name"] in names}
     for name in names:
         if name in done:

@@ -20,14 +20,22 @@ CASES = {
 def seconds(code: str) -> float:
     timed = f"import time; t = time.perf_counter()\n{code}\nprint(time.perf_counter() - t)"
     runs = [
-        float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout)
+        float(
+            subprocess.run(
+                [sys.executable, "-c", timed], capture_output=True, text=True, check=True
+            ).stdout
+        )
         for _ in range(7)
     ]
     return sorted(runs)[3]
 
 
 def main() -> None:
-    table("Import, seconds", ["", "seconds"], [[name, f"{seconds(code):.3f}"] for name, code in CASES.items()])
+    table(
+        "Import, seconds",
+        ["", "seconds"],
+        [[name, f"{seconds(code):.3f}"] for name, code in CASES.items()],
+    )
 
 
 if __name__ == "__main__":

@@ -35,7 +35,10 @@ def papers(makers: dict[str, Callable[[], locant.Encoding]], effort: str) -> lis
             print(f"\r{number}/{len(makers)} {name}: {now:12}", end="", file=sys.stderr, flush=True)
 
         found.append(certify(encoding, effort=effort, name=name, progress=tell).to_dict())
-        print(f"\r{number}/{len(makers)} {name}: {len(found[-1]['fails'])} fail{' ' * 12}", file=sys.stderr)
+        print(
+            f"\r{number}/{len(makers)} {name}: {len(found[-1]['fails'])} fail{' ' * 12}",
+            file=sys.stderr,
+        )
     return found
 
 
@@ -46,7 +49,11 @@ def failed(found: list[dict], none: str) -> str:
 def because(peer: Peer, fails: list[str]) -> str:
     """Which of its failures follow from what its interface does not take."""
     follows = [name for name in fails if name in peer.follows]
-    reason = f"{peer.lacks}: {', '.join(follows)} follow{'s' * (len(follows) == 1)} from that." if follows else ""
+    reason = (
+        f"{peer.lacks}: {', '.join(follows)} follow{'s' * (len(follows) == 1)} from that."
+        if follows
+        else ""
+    )
     return f"{reason} {peer.note}".strip()
 
 
@@ -54,12 +61,16 @@ def nearby(found: list[dict]) -> str:
     """How far scores move at everyday distances, where they move too far at a million."""
     moved = {
         one["encoding"]: next(
-            line["numbers"].get("float32 +1000") for line in one["findings"] if line["name"] == "shift"
+            line["numbers"].get("float32 +1000")
+            for line in one["findings"]
+            if line["name"] == "shift"
         )
         for one in found
         if "shift" in one["fails"]
     }
-    listed = ", ".join(f"{error:.1g} (`{name}`)" for name, error in moved.items() if error is not None)
+    listed = ", ".join(
+        f"{error:.1g} (`{name}`)" for name, error in moved.items() if error is not None
+    )
     return (
         "A failure of shift in float32 is one of positions near a million, where the steps of float32 are 0.06 wide and "
         f"angles are computed in it; moved by 1,000 positions, scores move by {listed}."
@@ -71,14 +82,20 @@ def _package(name: str) -> str:
 
 
 def page(effort: str, date: str) -> str:
-    ours = papers({name: lambda name=name: locant.make(name, **SHAPE) for name in locant.names()}, effort)
+    ours = papers(
+        {name: lambda name=name: locant.make(name, **SHAPE) for name in locant.names()}, effort
+    )
     peers = papers({name: peer.make for name, peer in PEERS.items()}, effort)
     with seeded(0), torch.no_grad():
         measured = "\n".join(f"- {fact}" for fact in facts())
-    named = [{**one, "encoding": f"{one['encoding']} ({_package(one['encoding'])})"} for one in peers]
+    named = [
+        {**one, "encoding": f"{one['encoding']} ({_package(one['encoding'])})"} for one in peers
+    ]
     versions = ", ".join([f"locant {locant.__version__}", f"torch {torch.__version__}"])
     rows = [f"| `{name}` | {_package(name)} | {peer.called} |" for name, peer in PEERS.items()]
-    notes = [f"- `{one['encoding']}`: {because(PEERS[one['encoding']], one['fails'])}" for one in peers]
+    notes = [
+        f"- `{one['encoding']}`: {because(PEERS[one['encoding']], one['fails'])}" for one in peers
+    ]
     return f"""# Certificates
 
 Every property that locant can measure, of its own encodings and of {len(PEERS)} from four other libraries. A property
@@ -127,10 +144,14 @@ Measured beside the certificates, by the same command:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--effort", choices=list(EFFORTS), default="usual")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("certificates.md"))
-    parser.add_argument("--date", default=datetime.date.today().isoformat(), help="the day to write on the page")
+    parser.add_argument(
+        "--date", default=datetime.date.today().isoformat(), help="the day to write on the page"
+    )
     asked = parser.parse_args()
     torch.set_num_threads(1)
     asked.out.write_text(page(asked.effort, asked.date), encoding="utf-8")

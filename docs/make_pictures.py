@@ -35,7 +35,9 @@ def main() -> None:
     out.mkdir(exist_ok=True)
     store = HOME / "studies" / "studies.json.gz"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        subprocess.run([LOCANT, "show", "sinusoidal", "--out", folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [LOCANT, "show", "sinusoidal", "--out", folder], check=True, stdout=subprocess.DEVNULL
+        )
         heat = next(Path(folder).rglob("*heat*.png"))
         shutil.copy(heat, out / "show.png")
         page = Path(folder) / "order.html"

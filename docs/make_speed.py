@@ -29,7 +29,13 @@ class Quoted(NamedTuple):
 
 QUOTED = [
     *(
-        Quoted(f"q and k (8, 8, {length}, 64) turned, {who}", "× memcpy", ROTATION.format(length), row, BOTH)
+        Quoted(
+            f"q and k (8, 8, {length}, 64) turned, {who}",
+            "× memcpy",
+            ROTATION.format(length),
+            row,
+            BOTH,
+        )
         for length in (512, 2048)
         for who, row in {
             "interleaved pairs": "locant, interleaved",
@@ -58,8 +64,20 @@ QUOTED = [
     ),
     Quoted("a training step, study A", FASTER, STEP, "study A", "textbook's step, × ours"),
     Quoted("a training step, study B", FASTER, STEP, "study B", "textbook's step, × ours"),
-    Quoted("two models of study A, two cores", FASTER, SWEEP, "study A, 2 models, there on one core", "× as fast"),
-    Quoted("two models of study B, two cores", FASTER, SWEEP, "study B, 2 models, there on one core", "× as fast"),
+    Quoted(
+        "two models of study A, two cores",
+        FASTER,
+        SWEEP,
+        "study A, 2 models, there on one core",
+        "× as fast",
+    ),
+    Quoted(
+        "two models of study B, two cores",
+        FASTER,
+        SWEEP,
+        "study B, 2 models, there on one core",
+        "× as fast",
+    ),
 ]
 
 
@@ -68,23 +86,40 @@ def section(told: str) -> str:
     first, *tables = told.split("\n### ")
     lines = [f"| {one.work} | {number(tables, one)} | {one.unit} |" for one in QUOTED]
     title, rest = find(tables, BIAS).strip().split("\n", 1)
-    return "\n".join([first.strip() + ".\n", "| work | here | |", "|---|---|---|", *lines, f"\n**{title}**\n{rest}\n"])
+    return "\n".join(
+        [
+            first.strip() + ".\n",
+            "| work | here | |",
+            "|---|---|---|",
+            *lines,
+            f"\n**{title}**\n{rest}\n",
+        ]
+    )
 
 
 def number(tables: list[str], quoted: Quoted) -> str:
     """The cell that a line quotes."""
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in find(tables, quoted.table).split("\n")]
+    cells = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in find(tables, quoted.table).split("\n")
+    ]
     heads, *rows = (row for row in cells if row)
-    named = [row for row in rows if row[0] == quoted.row] or [row for row in rows if row[0].startswith(quoted.row)]
+    named = [row for row in rows if row[0] == quoted.row] or [
+        row for row in rows if row[0].startswith(quoted.row)
+    ]
     if not named or quoted.column not in heads:
-        raise SystemExit(f"{MEASURED} lacks {quoted.row!r} under {quoted.column!r}: run all of locant bench.")
+        raise SystemExit(
+            f"{MEASURED} lacks {quoted.row!r} under {quoted.column!r}: run all of locant bench."
+        )
     return named[0][heads.index(quoted.column)]
 
 
 def find(tables: list[str], start: str) -> str:
     found = [table for table in tables if table.startswith(start)]
     if not found:
-        raise SystemExit(f"{MEASURED} lacks a table that begins with {start!r}: run all of locant bench.")
+        raise SystemExit(
+            f"{MEASURED} lacks a table that begins with {start!r}: run all of locant bench."
+        )
     return found[0]
 
 
@@ -96,7 +131,8 @@ def renewed(readme: str, told: str) -> str:
 
 def main() -> None:
     README.write_text(
-        renewed(README.read_text(encoding="utf-8"), MEASURED.read_text(encoding="utf-8")), encoding="utf-8"
+        renewed(README.read_text(encoding="utf-8"), MEASURED.read_text(encoding="utf-8")),
+        encoding="utf-8",
     )
     print(f"README.md: {len(QUOTED)} numbers of {MEASURED.name}")
 

@@ -32,14 +32,18 @@ def take_in(store: Store) -> None:
         if entry["id"] in found:
             runs = [store.find(digest, code) for digest, code in named(entry)]
             both.keep(*(run for run in runs if run is not None))
-            both.keep_study(*(entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")))
+            both.keep_study(
+                *(entry[key] for key in ("id", "study", "choices", "runs", "command", "finished"))
+            )
     pack(both, [record.id for record in records(both)], PACKED)
 
 
 def records(store: Store) -> list[StudyRecord]:
     """The newest record of every shipped study and of every variation in a design that the store holds."""
     kept = {entry["name"] for entry in store.studies()}
-    varied = [part for name in study_names() for design in designs(name) for part in parts(name, design)]
+    varied = [
+        part for name in study_names() for design in designs(name) for part in parts(name, design)
+    ]
     return [read_record(store, name) for name in [*study_names(), *varied] if name in kept]
 
 
@@ -50,7 +54,9 @@ def write_designs(found: list[StudyRecord]) -> None:
         for design in designs(name):
             names = parts(name, design)
             if len(names) > 1 and all(part in kept for part in names):
-                page = together(f"{read_study(name).title} Design: {design}", [kept[part] for part in names])
+                page = together(
+                    f"{read_study(name).title} Design: {design}", [kept[part] for part in names]
+                )
                 (PACKED.parent / f"{name}-{design}.md").write_text(page, encoding="utf-8")
 
 
@@ -67,8 +73,12 @@ def front_table(found: list[StudyRecord]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, help="take in the shipped studies of this store first")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--store", type=Path, help="take in the shipped studies of this store first"
+    )
     asked = parser.parse_args()
     if asked.store is not None:
         take_in(Store(asked.store))
@@ -77,7 +87,9 @@ def main() -> None:
     write_designs(found)
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
-    README.write_text(before + BEGIN + front_table(found) + END + rest.split(END, 1)[1], encoding="utf-8")
+    README.write_text(
+        before + BEGIN + front_table(found) + END + rest.split(END, 1)[1], encoding="utf-8"
+    )
     print(f"{len(found)} studies in {PACKED.parent}, and the front table of README.md")
 
 

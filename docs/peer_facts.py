@@ -9,7 +9,18 @@ from tempfile import TemporaryDirectory
 
 import rotary_embedding_torch as ret
 import torch
-from peers import PACKAGES, SHAPE, WIDTH, llama, llama_rope, ret_angles, ret_offset, ret_rope, ret_xpos, xt_angles
+from peers import (
+    PACKAGES,
+    SHAPE,
+    WIDTH,
+    llama,
+    llama_rope,
+    ret_angles,
+    ret_offset,
+    ret_rope,
+    ret_xpos,
+    xt_angles,
+)
 from positional_encodings.torch_encodings import PositionalEncoding1D
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -28,7 +39,9 @@ def facts() -> Iterator[str]:
     q, k = torch.randn(2, 1, 1, 2048, WIDTH).unbind()
 
     full_q, full_k = ret.RotaryEmbedding(WIDTH, use_xpos=True).rotate_queries_and_keys(q, k)
-    one_q, one_k = ret.RotaryEmbedding(WIDTH, use_xpos=True).rotate_queries_with_cached_keys(q[..., -1:, :], k)
+    one_q, one_k = ret.RotaryEmbedding(WIDTH, use_xpos=True).rotate_queries_with_cached_keys(
+        q[..., -1:, :], k
+    )
     off = far(one_q @ one_k.mT, full_q[..., -1:, :] @ full_k.mT)
     yield (
         f"In {said['rotary-embedding-torch']} with `use_xpos=True`, the scores of the last of 2,048 queries through "
@@ -39,7 +52,9 @@ def facts() -> Iterator[str]:
 
     clean, used = ret.RotaryEmbedding(WIDTH), ret.RotaryEmbedding(WIDTH)
     used.rotate_queries_or_keys(q[..., :512, :].bfloat16())
-    off = far(used.rotate_queries_or_keys(q[..., :512, :]), clean.rotate_queries_or_keys(q[..., :512, :]))
+    off = far(
+        used.rotate_queries_or_keys(q[..., :512, :]), clean.rotate_queries_or_keys(q[..., :512, :])
+    )
     yield (
         f"In {said['rotary-embedding-torch']}, `rotate_queries_or_keys` counts positions in the dtype of its input and "
         "keeps the angles: after one bfloat16 call of 512 tokens, a float32 call of 512 tokens differs by "
@@ -64,13 +79,16 @@ def facts() -> Iterator[str]:
         + "."
     )
 
-    yield f"In {said['rotary-embedding-torch']}, `copy.deepcopy(RotaryEmbedding(16, use_xpos=True))` " + _outcome(
-        lambda: copy.deepcopy(ret.RotaryEmbedding(WIDTH, use_xpos=True)).freqs
+    yield (
+        f"In {said['rotary-embedding-torch']}, `copy.deepcopy(RotaryEmbedding(16, use_xpos=True))` "
+        + _outcome(lambda: copy.deepcopy(ret.RotaryEmbedding(WIDTH, use_xpos=True)).freqs)
     )
 
     waves = PositionalEncoding1D(SHAPE["dim"])
     waves(torch.zeros(1, 8, SHAPE["dim"]))
-    kind = str(waves(torch.zeros(1, 8, SHAPE["dim"], dtype=torch.bfloat16)).dtype).removeprefix("torch.")
+    kind = str(waves(torch.zeros(1, 8, SHAPE["dim"], dtype=torch.bfloat16)).dtype).removeprefix(
+        "torch."
+    )
     yield (
         f"In {said['positional-encodings']}, `PositionalEncoding1D` keeps its last table and compares shapes alone: "
         f"a bfloat16 input after a float32 one of the same shape gets {kind} vectors."
@@ -93,7 +111,13 @@ def facts() -> Iterator[str]:
 
 def _loaded() -> str:
     """The dtype of a Llama's frequencies when it is loaded in bfloat16."""
-    config = LlamaConfig(hidden_size=64, num_attention_heads=4, num_hidden_layers=1, vocab_size=8, intermediate_size=8)
+    config = LlamaConfig(
+        hidden_size=64,
+        num_attention_heads=4,
+        num_hidden_layers=1,
+        vocab_size=8,
+        intermediate_size=8,
+    )
     logging.disable_progress_bar()
     with TemporaryDirectory() as folder:
         LlamaForCausalLM(config).save_pretrained(folder)

@@ -20,7 +20,9 @@ SHAPE = {"dim": 64, "heads": 4, "length": 512}
 WIDTH = SHAPE["dim"] // SHAPE["heads"]
 PACKAGES = ("rotary-embedding-torch", "x-transformers", "positional-encodings", "transformers")
 
-ROTARY = dict.fromkeys(("shift_invariant", "extrapolates", "cacheable_keys", "bounded", "linear_offset"), True)
+ROTARY = dict.fromkeys(
+    ("shift_invariant", "extrapolates", "cacheable_keys", "bounded", "linear_offset"), True
+)
 SINUSOIDAL = dict.fromkeys(("extrapolates", "cacheable_keys", "bounded", "linear_offset"), True)
 XPOS = dict.fromkeys(("shift_invariant", "causal_only"), True)
 REAL = {"real_positions": True}
@@ -32,11 +34,17 @@ def ret_angles(rope: nn.Module, q: Tensor, k: Tensor, pos: Tensor) -> tuple[Tens
     return ret.apply_rotary_emb(freqs, q), ret.apply_rotary_emb(freqs, k)
 
 
-def ret_offset(rope: ret.RotaryEmbedding, q: Tensor, k: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
-    offset = 0 if torch.compiler.is_compiling() else int(pos.flatten()[0])  # graphs are captured from position 0
+def ret_offset(
+    rope: ret.RotaryEmbedding, q: Tensor, k: Tensor, pos: Tensor
+) -> tuple[Tensor, Tensor]:
+    offset = (
+        0 if torch.compiler.is_compiling() else int(pos.flatten()[0])
+    )  # graphs are captured from position 0
     if offset < 0:
         raise ValueError("an offset counts tokens; it cannot be negative")
-    return rope.rotate_queries_or_keys(q, offset=offset), rope.rotate_queries_or_keys(k, offset=offset)
+    return rope.rotate_queries_or_keys(q, offset=offset), rope.rotate_queries_or_keys(
+        k, offset=offset
+    )
 
 
 def ret_xpos(rope: ret.RotaryEmbedding, q: Tensor, k: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
@@ -61,7 +69,9 @@ class Added(nn.Module):
         self.inner = inner
 
     def forward(self, x: Tensor, pos: Tensor) -> Tensor:
-        return x + self.inner(x, pos=pos.float() if pos.is_floating_point() else pos)  # it has no place for float64
+        return x + self.inner(
+            x, pos=pos.float() if pos.is_floating_point() else pos
+        )  # it has no place for float64
 
 
 def ret_rope(**options: bool) -> ret.RotaryEmbedding:
@@ -79,7 +89,9 @@ def ret_rope(**options: bool) -> ret.RotaryEmbedding:
 
 
 def llama_rope() -> LlamaRotaryEmbedding:
-    return LlamaRotaryEmbedding(LlamaConfig(hidden_size=SHAPE["dim"], num_attention_heads=SHAPE["heads"]))
+    return LlamaRotaryEmbedding(
+        LlamaConfig(hidden_size=SHAPE["dim"], num_attention_heads=SHAPE["heads"])
+    )
 
 
 class Peer(NamedTuple):
@@ -91,7 +103,9 @@ class Peer(NamedTuple):
     note: str = ""
 
 
-def adapt(thing: nn.Module | Callable[..., object], module: nn.Module | None = None, **claims: bool) -> locant.Encoding:
+def adapt(
+    thing: nn.Module | Callable[..., object], module: nn.Module | None = None, **claims: bool
+) -> locant.Encoding:
     return locant.adapt(thing, module=module, **SHAPE, **claims)
 
 
@@ -139,7 +153,10 @@ PEERS = {
     "xt learned": Peer(
         "x-transformers",
         "`x + AbsolutePositionalEmbedding(64, 512)(x, pos=pos)`",
-        lambda: adapt(Added(xt.AbsolutePositionalEmbedding(SHAPE["dim"], SHAPE["length"])), cacheable_keys=True),
+        lambda: adapt(
+            Added(xt.AbsolutePositionalEmbedding(SHAPE["dim"], SHAPE["length"])),
+            cacheable_keys=True,
+        ),
     ),
     "pe sinusoidal": Peer(
         "positional-encodings",

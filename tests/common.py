@@ -16,7 +16,10 @@ VARIANTS = {  # options that change the formula, beside every encoding as it com
     "rotary partial": ("rotary", {"width": 4}),
     "rotary linear": ("rotary", {"scaling": {"type": "linear", "factor": 4.0}}),
     "rotary ntk": ("rotary", {"scaling": {"type": "ntk", "factor": 4.0}}),
-    "rotary dynamic": ("rotary", {"scaling": {"type": "dynamic-ntk", "factor": 4.0, "original_length": 8}}),
+    "rotary dynamic": (
+        "rotary",
+        {"scaling": {"type": "dynamic-ntk", "factor": 4.0, "original_length": 8}},
+    ),
     "rotary yarn": ("rotary", {"scaling": {"type": "yarn", "factor": 4.0, "original_length": 64}}),
     "rotary longrope": (
         "rotary",
@@ -30,7 +33,10 @@ VARIANTS = {  # options that change the formula, beside every encoding as it com
             }
         },
     ),
-    "rotary llama3": ("rotary", {"scaling": {"type": "llama3", "factor": 8.0, "original_length": 64}}),
+    "rotary llama3": (
+        "rotary",
+        {"scaling": {"type": "llama3", "factor": 8.0, "original_length": 64}},
+    ),
 }
 EVERY = [*locant.names(), *VARIANTS]
 
@@ -60,7 +66,9 @@ def deniers(claim: str) -> list[str]:
     return [name for name in EVERY if not getattr(build(name), claim)]
 
 
-def qkv(*, batch=2, heads=4, queries=11, keys=None, width=8, groups=None, dtype=torch.float32, seed=1):
+def qkv(
+    *, batch=2, heads=4, queries=11, keys=None, width=8, groups=None, dtype=torch.float32, seed=1
+):
     """Queries, keys and values for attention."""
     draw = torch.Generator().manual_seed(seed)
     keys = queries if keys is None else keys

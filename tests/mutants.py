@@ -52,7 +52,9 @@ class Mutant:
         """The encoding's file with the bug in it."""
         text = (FOLDER / f"{self.stem}.py").read_text(encoding="utf-8")
         times = text.count(self.old)
-        assert times == 1, f"{self.bug}: the passage {self.old!r} stands {times} times in {self.stem}.py, not once"
+        assert times == 1, (
+            f"{self.bug}: the passage {self.old!r} stands {times} times in {self.stem}.py, not once"
+        )
         return text.replace(self.old, self.new)
 
     def plant(self, folder: Path) -> locant.Encoding:
@@ -99,7 +101,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             found = mutant.examine(Path(folder))
         if found.verdict != "fails":
-            raise SystemExit(f"{mutant.stem}, {mutant.bug}: {mutant.catcher} does not catch it. It says: {found.said}")
+            raise SystemExit(
+                f"{mutant.stem}, {mutant.bug}: {mutant.catcher} does not catch it. It says: {found.said}"
+            )
         rows.append(mutant.row(found.said))
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(HEAD.format(count=len(rows)) + "\n".join([*rows, ""]), encoding="utf-8")

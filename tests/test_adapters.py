@@ -49,7 +49,8 @@ POS, X = torch.tensor([5, 7]), torch.zeros(1, 2, 4)
 
 
 @pytest.mark.parametrize(
-    ("module", "added"), [(Counts, [0, 1]), (Takes, [5, 7]), (TakesIfGiven, [5, 7]), (Masks, [0, 0])]
+    ("module", "added"),
+    [(Counts, [0, 1]), (Takes, [5, 7]), (TakesIfGiven, [5, 7]), (Masks, [0, 0])],
 )
 def test_a_module_is_given_positions_when_it_takes_them(module, added):
     encoding = locant.adapt(module(), dim=4)
@@ -59,16 +60,23 @@ def test_a_module_is_given_positions_when_it_takes_them(module, added):
 
 def test_a_function_is_called_once_for_queries_and_keys_at_their_own_positions():
     encoding = locant.adapt(lambda q, k, pos: (q + pos[:, None], k - pos[:, None]), dim=4, heads=2)
-    q, k = encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 3, 2), POS, torch.tensor([1, 2, 3]))
+    q, k = encoding.rotate(
+        torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 3, 2), POS, torch.tensor([1, 2, 3])
+    )
     assert q[0, 1, :, 0].tolist() == [5, 7]
     assert k[0, 1, :, 0].tolist() == [-1, -2, -3]
 
 
 def test_casts_and_copies_reach_the_module_that_a_function_works_with():
     ramp = Ramp()
-    encoding = locant.adapt(lambda ramp, q, k, pos: (q * ramp.fixed, k), module=ramp, dim=4, heads=2)
+    encoding = locant.adapt(
+        lambda ramp, q, k, pos: (q * ramp.fixed, k), module=ramp, dim=4, heads=2
+    )
     other = copy.deepcopy(encoding).bfloat16()
-    assert encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 2, 2), POS, POS)[0].dtype == torch.float32
+    assert (
+        encoding.rotate(torch.zeros(1, 2, 2, 2), torch.zeros(1, 2, 2, 2), POS, POS)[0].dtype
+        == torch.float32
+    )
     assert (ramp.fixed.dtype, other.module.fixed.dtype) == (torch.float32, torch.bfloat16)
     assert [name for name, _ in encoding.named_parameters()] == ["module.weight"]
     encoding.double()
@@ -76,10 +84,16 @@ def test_casts_and_copies_reach_the_module_that_a_function_works_with():
 
 
 def test_claims_are_what_an_adapted_thing_is_held_to():
-    free, held = (locant.adapt(Takes(), dim=16, heads=2, **claims) for claims in ({}, {"shift_invariant": True}))
+    free, held = (
+        locant.adapt(Takes(), dim=16, heads=2, **claims)
+        for claims in ({}, {"shift_invariant": True})
+    )
     assert certify(free, only=["shift"])["shift"].verdict == NOT_CLAIMED
     assert certify(held, only=["shift"]).fails == ["shift"]
-    with pytest.raises(ValueError, match=r"no claim 'shift_invariance'. Did you mean 'shift_invariant'\?\n  Claims: "):
+    with pytest.raises(
+        ValueError,
+        match=r"no claim 'shift_invariance'. Did you mean 'shift_invariant'\?\n  Claims: ",
+    ):
         locant.adapt(Takes(), dim=4, shift_invariance=True)
 
 
@@ -100,7 +114,11 @@ def test_frozen_numbers_are_examined_as_they_are():
 def llama(kind, **claims):
     """The rotary module of transformers, made for 32 positions."""
     sizes = {"hidden_size": 16, "num_attention_heads": 2, "max_position_embeddings": 32}
-    said = {"rope_type": kind, "rope_theta": 10_000.0, **({"factor": 2.0} if kind != "default" else {})}
+    said = {
+        "rope_type": kind,
+        "rope_theta": 10_000.0,
+        **({"factor": 2.0} if kind != "default" else {}),
+    }
 
     def turn(module, q, k, pos):
         return apply_rotary_pos_emb(q, k, *module(q, pos if pos.dim() == 2 else pos[None]))
@@ -114,7 +132,9 @@ def test_frequencies_that_stay_grown_after_a_far_call_are_caught(claims):
     """Within the made length nothing shows: they go back as soon as a call is short."""
     paper = certify(llama("dynamic", **claims), only=["pure", "cache"])
     assert paper.fails == ["pure", "cache"]
-    assert "call at other positions moves the output at positions 32 and on by " in paper["pure"].said
+    assert (
+        "call at other positions moves the output at positions 32 and on by " in paper["pure"].said
+    )
     assert paper["cache"].numbers["error"] > 0.01
 
 

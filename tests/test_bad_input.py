@@ -43,7 +43,9 @@ def layer(name, **options):
 HOOKS = {  # (the encoding's name, positions, the encoding's options) → an output
     "attend, q_pos": lambda n, p, **o: attend(layer(n, **o).encoding, q_pos=p, k_pos=good(**o)),
     "attend, k_pos": lambda n, p, **o: attend(layer(n, **o).encoding, q_pos=good(**o), k_pos=p),
-    "explicit": lambda n, p, **o: explicit(Q, Q, Q, encoding=layer(n, **o).encoding, q_pos=p, k_pos=good(**o)).out,
+    "explicit": lambda n, p, **o: (
+        explicit(Q, Q, Q, encoding=layer(n, **o).encoding, q_pos=p, k_pos=good(**o)).out
+    ),
     "Attention": lambda n, p, **o: layer(n, **o)(X, p),
     "Attention.look": lambda n, p, **o: layer(n, **o).look(X, p)[0],
     "Attention.step": lambda n, p, **o: layer(n, **o).step(X, p)[0],
@@ -113,7 +115,9 @@ def test_one_row_of_positions_serves_the_whole_batch(hook):
 def test_a_step_may_write_its_positions_in_another_shape_than_the_cache(old, new):
     _, caches = model("rotary").step(X, old)
     out, _ = model("rotary").step(X[:, :1], new, caches)
-    assert torch.allclose(out, model("rotary")(torch.cat([X, X[:, :1]], 1), torch.arange(T + 1))[:, -1:], atol=1e-5)
+    assert torch.allclose(
+        out, model("rotary")(torch.cat([X, X[:, :1]], 1), torch.arange(T + 1))[:, -1:], atol=1e-5
+    )
 
 
 @every_hook
@@ -146,9 +150,18 @@ def test_positions_with_the_right_axes_are_taken(hook, rows):
         HOOKS[hook](name, pos, axes=2)
 
 
-@pytest.mark.parametrize("hook", ["Attention", "Attention.step", "Transformer", "Transformer.look", "Transformer.step"])
+@pytest.mark.parametrize(
+    "hook", ["Attention", "Attention.step", "Transformer", "Transformer.look", "Transformer.step"]
+)
 def test_a_table_refuses_real_positions_and_names_who_takes_them(hook):
-    each_refused(TABLES, hook, POS + 0.5, "whole numbers", "torch.float32", ", ".join(claiming("real_positions")))
+    each_refused(
+        TABLES,
+        hook,
+        POS + 0.5,
+        "whole numbers",
+        "torch.float32",
+        ", ".join(claiming("real_positions")),
+    )
 
 
 @pytest.mark.parametrize("hook", ["attend, q_pos", "attend, k_pos", "explicit"])
@@ -159,7 +172,9 @@ def test_a_table_of_distances_refuses_real_positions_in_attention(hook):
 @pytest.mark.parametrize("hook", ["Attention", "Attention.step", "Transformer", "Transformer.step"])
 def test_a_table_says_where_it_ends_and_what_has_no_end(hook):
     assert ENDS == ["hybrid", "learned"]
-    each_refused(ENDS, hook, POS + 12, "0..15", "position 16", "length > 16", "alibi, continuous, fourier")
+    each_refused(
+        ENDS, hook, POS + 12, "0..15", "position 16", "length > 16", "alibi, continuous, fourier"
+    )
     each_refused(ENDS, hook, POS - 3, "0..15", "position -3", "alibi, continuous, fourier")
 
 
@@ -174,7 +189,11 @@ SEEN = torch.ones(B, H, T, T).bool()
 WIDE = torch.randn(B, 4, T, d)
 UNEQUAL = {"encoding": enc(dim=16, heads=4), "q": WIDE, "k": WIDE[:, :3], "v": WIDE[:, :3]}
 ATTEND = {
-    "q of three dimensions": ({"q": Q[0]}, "q must have the shape (batch, heads, tokens, width)", "(2, 5, 4)"),
+    "q of three dimensions": (
+        {"q": Q[0]},
+        "q must have the shape (batch, heads, tokens, width)",
+        "(2, 5, 4)",
+    ),
     "q no tensor": ({"q": Q.tolist()}, "q must", "tensor"),
     "k in float64": ({"k": Q.double()}, "one dtype", "torch.float32, torch.float64"),
     "v in float16": ({"v": Q.half()}, "one dtype", "torch.float16"),
@@ -187,8 +206,18 @@ ATTEND = {
     "more key heads": ({"k": WIDE, "v": WIDE}, "2 query heads", "4 key heads"),
     "3 key heads for 4": (UNEQUAL, "4 query heads", "3 key heads"),
     "no key heads": ({"k": Q[:, :0], "v": Q[:, :0]}, "2 query heads", "0 key heads"),
-    "other heads": ({"encoding": enc(heads=4)}, "2 heads of width 4", "4 heads of width 2", "dim=8, heads=2"),
-    "another width": ({"encoding": enc(dim=16)}, "2 heads of width 4", "2 heads of width 8", "dim=8, heads=2"),
+    "other heads": (
+        {"encoding": enc(heads=4)},
+        "2 heads of width 4",
+        "4 heads of width 2",
+        "dim=8, heads=2",
+    ),
+    "another width": (
+        {"encoding": enc(dim=16)},
+        "2 heads of width 4",
+        "2 heads of width 8",
+        "dim=8, heads=2",
+    ),
     "an encoding's name": ({"encoding": "rotary"}, "make"),
     "mask of numbers": ({"mask": SEEN.float()}, "boolean", "torch.float32", "mask.bool()"),
     "mask no tensor": ({"mask": SEEN.tolist()}, "mask", "tensor"),
@@ -209,21 +238,36 @@ ATTEND = {
         "backend='fused'",
         "'auto' or 'reference'",
     ),
-    "blocked for shaw": ({"encoding": enc("shaw"), "backend": "blocked"}, "Shaw", "backend='blocked'", "'reference'"),
+    "blocked for shaw": (
+        {"encoding": enc("shaw"), "backend": "blocked"},
+        "Shaw",
+        "backend='blocked'",
+        "'reference'",
+    ),
     "tiled without a bias": (
         {"encoding": enc("rotary"), "backend": "tiled"},
         "Rotary",
         "no bias and no mask",
         "'auto'",
     ),
-    "tiled with dropout": ({"encoding": enc("t5"), "backend": "tiled", "dropout": 0.1}, "T5", "no dropout", "'auto'"),
+    "tiled with dropout": (
+        {"encoding": enc("t5"), "backend": "tiled", "dropout": 0.1},
+        "T5",
+        "no dropout",
+        "'auto'",
+    ),
     "blocked with dropout": (
         {"encoding": enc("t5"), "backend": "blocked", "dropout": 0.1},
         "T5",
         "no dropout",
         "'auto'",
     ),
-    "tiled for shaw": ({"encoding": enc("shaw"), "backend": "tiled"}, "Shaw", "backend='tiled'", "'reference'"),
+    "tiled for shaw": (
+        {"encoding": enc("shaw"), "backend": "tiled"},
+        "Shaw",
+        "backend='tiled'",
+        "'reference'",
+    ),
 }
 
 
@@ -235,30 +279,60 @@ def test_attend_refuses_what_does_not_fit(case):
 
 def test_both_positions_are_needed_and_only_none_does_without():
     for given in ({"q_pos": POS}, {"k_pos": POS}, {}):
-        refused(lambda given=given: locant.attend(Q, Q, Q, encoding=enc(), **given), "q_pos and k_pos are needed")
+        refused(
+            lambda given=given: locant.attend(Q, Q, Q, encoding=enc(), **given),
+            "q_pos and k_pos are needed",
+        )
     assert locant.attend(Q, Q, Q).equal(locant.attend(Q, Q, Q, encoding=enc("none")))
     refused(lambda: locant.attend(Q, Q, Q, q_pos=POS[:1]), "(1,)", "5 tokens")
 
 
 CONFIGURATIONS = {
-    "heads that do not divide dim": (lambda: enc(dim=10, heads=3), "dim=10", "heads=3", "1, 2, 5, 10"),
+    "heads that do not divide dim": (
+        lambda: enc(dim=10, heads=3),
+        "dim=10",
+        "heads=3",
+        "1, 2, 5, 10",
+    ),
     "odd head width": (lambda: enc(dim=6), "pairs", "head width 3", "dim 6 / heads 2", "width=2"),
     "axes past the head": (lambda: enc(axes=3), "3 axes", "multiple of 6", "head width 4"),
     "no layers": (lambda: locant.Transformer(enc()), "number of layers", "list"),
     "layers 0": (lambda: locant.Transformer(enc(), 0), "layers", "0"),
     "a list too long": (lambda: locant.Transformer([enc()] * 3, 2), "3 encodings", "layers=2"),
     "an empty list": (lambda: locant.Transformer([]), "0 encodings"),
-    "different dims": (lambda: locant.Transformer([enc(), enc(dim=16)]), "one dim", "dim=8", "dim=16"),
-    "different heads": (lambda: locant.Transformer([enc(), enc(heads=1)]), "heads", "heads=2", "heads=1"),
+    "different dims": (
+        lambda: locant.Transformer([enc(), enc(dim=16)]),
+        "one dim",
+        "dim=8",
+        "dim=16",
+    ),
+    "different heads": (
+        lambda: locant.Transformer([enc(), enc(heads=1)]),
+        "heads",
+        "heads=2",
+        "heads=1",
+    ),
     "different axes": (lambda: locant.Transformer([enc(), enc(axes=2)]), "axes", "1", "2"),
-    "a hole in the list": (lambda: locant.Transformer([enc(), None]), "must be an encoding", "make('none'"),
+    "a hole in the list": (
+        lambda: locant.Transformer([enc(), None]),
+        "must be an encoding",
+        "make('none'",
+    ),
     "an encoding's name": (lambda: locant.Transformer("rotary", 2), "make"),
     "no encoding": (lambda: locant.Transformer(None, 2), "encoding", "make"),
     "a name for a layer": (lambda: locant.Attention("rotary"), "make"),
     "kv_heads 3 of 2": (lambda: locant.Transformer(enc(), 1, kv_heads=3), "heads=2", "kv_heads=3"),
-    "kv_heads 3 of 8": (lambda: locant.Attention(enc("none", heads=8), kv_heads=3), "heads=8", "kv_heads=3"),
+    "kv_heads 3 of 8": (
+        lambda: locant.Attention(enc("none", heads=8), kv_heads=3),
+        "heads=8",
+        "kv_heads=3",
+    ),
     "norm": (lambda: locant.Transformer(enc(), 1, norm="mid"), "norm='mid'", "pre, post"),
-    "activation": (lambda: locant.Transformer(enc(), 1, activation="silu"), "activation='silu'", "gelu, relu"),
+    "activation": (
+        lambda: locant.Transformer(enc(), 1, activation="silu"),
+        "activation='silu'",
+        "gelu, relu",
+    ),
     "dropout 2": (lambda: locant.Transformer(enc(), 1, dropout=2.0), "dropout", "2.0"),
     "dropout 2 of a layer": (lambda: locant.Attention(enc(), dropout=2.0), "dropout", "2.0"),
 }
@@ -288,7 +362,9 @@ def test_an_input_that_does_not_fit_is_refused(hook, case):
 
 def test_masks_that_do_not_fit_are_refused_by_layers_and_models():
     for hook in (layer("rotary"), model("rotary"), model("rotary").step, model("rotary").look):
-        refused(lambda hook=hook: hook(X, POS, mask=SEEN[:, 0, 0]), "(3, 5)", "mask[:, None, None, :]")
+        refused(
+            lambda hook=hook: hook(X, POS, mask=SEEN[:, 0, 0]), "(3, 5)", "mask[:, None, None, :]"
+        )
         refused(lambda hook=hook: hook(X, POS, mask=SEEN.float()), "boolean", "torch.float32")
 
 
@@ -311,7 +387,8 @@ GROWING = {"type": "dynamic-ntk", "factor": 2.0, "original_length": 4}
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), [*((name, {}) for name in locant.names()), ("rotary", {"scaling": GROWING})]
+    ("name", "options"),
+    [*((name, {}) for name in locant.names()), ("rotary", {"scaling": GROWING})],
 )
 @pytest.mark.parametrize("length", [0, 1])
 def test_a_sequence_of_none_or_one_has_an_output_of_that_length(name, options, length):

@@ -111,7 +111,15 @@ def test_what_cannot_be_done_is_told_before_anything_is_measured(given, says):
 
 @pytest.mark.slow
 def test_every_part_measures_something_and_json_holds_it_all(tmp_path):
-    given = ["bench", "--quick", "--json", "--threads", "1", "--picture", str(tmp_path / "growth.png")]
+    given = [
+        "bench",
+        "--quick",
+        "--json",
+        "--threads",
+        "1",
+        "--picture",
+        str(tmp_path / "growth.png"),
+    ]
     result = CliRunner().invoke(app, given)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
@@ -131,5 +139,8 @@ def test_growth_is_drawn_by_length(tmp_path):
     }
     axes = growth.draw(series, title="by length")
     assert [line.get_label() for line in axes[0].lines[:2]] == list(series)
-    assert list(axes[1].lines[1].get_ydata()) == [1.0, 25.0]  # none at all cannot stand on a logarithmic scale
+    assert list(axes[1].lines[1].get_ydata()) == [
+        1.0,
+        25.0,
+    ]  # none at all cannot stand on a logarithmic scale
     save(axes, tmp_path / "growth.svg")

@@ -13,7 +13,16 @@ import torch
 from torch import nn
 
 import locant
-from locant.certification.certificate import FAILS, HOLDS, NOT_CLAIMED, NOT_JUDGED, SEEN, certify, judge, property_names
+from locant.certification.certificate import (
+    FAILS,
+    HOLDS,
+    NOT_CLAIMED,
+    NOT_JUDGED,
+    SEEN,
+    certify,
+    judge,
+    property_names,
+)
 from locant.certification.probe import Measured
 from locant.certification.properties.mixing import angle, angle_from_lengths
 from locant.encodings.base import Encoding, difference
@@ -80,11 +89,17 @@ def test_an_unknown_line_of_a_certificate_is_answered_with_those_there_are(faili
 
 
 def test_a_certificate_is_plain_values_that_json_can_hold(paper, failing):
-    for one in (paper, failing, certify(NotANumber(Shape(**SMALL)), only=["order", "given", "gradients"])):
+    for one in (
+        paper,
+        failing,
+        certify(NotANumber(Shape(**SMALL)), only=["order", "given", "gradients"]),
+    ):
         said = json.loads(json.dumps(one.to_dict(), allow_nan=False))
         assert said["fails"] == one.fails
         assert said["holds"] == one.holds
-        assert [finding["name"] for finding in said["findings"]] == [finding.name for finding in one.findings]
+        assert [finding["name"] for finding in said["findings"]] == [
+            finding.name for finding in one.findings
+        ]
         assert said["shape"] == SMALL
         assert said["versions"]["torch"] == str(torch.__version__)
 
@@ -109,7 +124,10 @@ def test_bounds_are_told_in_words(paper):
 @pytest.mark.parametrize(
     ("settings", "fragment"),
     [
-        ({"only": ["shfit"]}, "no property is called 'shfit'. Did you mean 'shift'?\n  Known: order, solves"),
+        (
+            {"only": ["shfit"]},
+            "no property is called 'shfit'. Did you mean 'shift'?\n  Known: order, solves",
+        ),
         ({"only": ["order", "zebra"]}, "no property is called 'zebra'.\n"),
         ({"effort": "quik"}, "effort='quik'. Did you mean 'quick'?\n  Allowed: quick, usual, full"),
     ],
@@ -214,7 +232,9 @@ def test_a_measurement_and_a_claim_make_a_verdict(claim, name, claims, ok, verdi
 
 def test_the_value_of_another_position_fails_whatever_is_claimed():
     clipped = Measured(None, "clips", "", {"clips": True})
-    assert judge(made("extrapolates", "beyond"), locant.adapt(nn.Identity(), dim=8), clipped) == FAILS
+    assert (
+        judge(made("extrapolates", "beyond"), locant.adapt(nn.Identity(), dim=8), clipped) == FAILS
+    )
 
 
 # ---------------------------------------------------------------- past the length
@@ -229,18 +249,26 @@ def test_a_model_that_has_not_learned_its_own_length_gets_no_tick_for_longer_row
     assert (longer.verdict, longer.value) == (NOT_JUDGED, "unsolved")
     assert 0.125 < longer.numbers["accuracy at 1x"] < 0.95
     loss = longer.numbers["loss at 1x"]
-    assert longer.said.startswith("Not judged: in 300 steps it did not solve its own length, 32 tokens (")
+    assert longer.said.startswith(
+        "Not judged: in 300 steps it did not solve its own length, 32 tokens ("
+    )
     assert f"loss {loss:.2f}; a guess: 12.5%, 2.08; solved from 95% on)." in longer.said
 
 
-@pytest.mark.parametrize(("name", "outcome"), [("shaw", "holds"), ("t5", "degrades"), ("learned", "fails")])
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("shaw", "holds"), ("t5", "degrades"), ("learned", "fails")]
+)
 def test_a_model_that_has_solved_its_own_length_is_told_what_becomes_of_longer_rows(name, outcome):
     longer = certify(locant.make(name, **TRAINABLE), only="longer")["longer"]
     assert (longer.verdict, longer.value) == (SEEN, outcome)
     assert longer.numbers["accuracy at 1x"] >= 0.95
     past = [longer.numbers[f"accuracy at {times}x"] for times in (2, 4, 8)]
-    assert {"holds": past[2] >= 0.95, "degrades": past[0] >= 0.5 > past[2], "fails": past[0] < 0.2}[outcome]
-    listed = ", ".join(f"{share:.0%} at {times}×" for share, times in zip(past, (2, 4, 8), strict=True))
+    assert {"holds": past[2] >= 0.95, "degrades": past[0] >= 0.5 > past[2], "fails": past[0] < 0.2}[
+        outcome
+    ]
+    listed = ", ".join(
+        f"{share:.0%} at {times}×" for share, times in zip(past, (2, 4, 8), strict=True)
+    )
     assert longer.said.endswith(
         f"a guess: 12.5%, 2.08; solved from 95% on). Past that length it {outcome}: {listed} right."
     )
@@ -249,7 +277,10 @@ def test_a_model_that_has_solved_its_own_length_is_told_what_becomes_of_longer_r
 def test_positions_that_end_too_early_for_longer_rows_are_not_judged_by_them():
     longer = certify(locant.make("learned", **SMALL), only="longer")["longer"]
     assert longer.verdict == NOT_JUDGED
-    assert longer.said == "Not judged: its positions end at 31, and rows of 64 tokens are the shortest tried."
+    assert (
+        longer.said
+        == "Not judged: its positions end at 31, and rows of 64 tokens are the shortest tried."
+    )
 
 
 def test_values_that_are_not_finite_past_the_length_fail():
@@ -257,7 +288,11 @@ def test_values_that_are_not_finite_past_the_length_fail():
         extrapolates = True
 
         def embed(self, x, pos):
-            return x + (pos[:, None] if int(pos.max()) < 2 * self.shape.length else pos[:, None] * float("inf"))
+            return x + (
+                pos[:, None]
+                if int(pos.max()) < 2 * self.shape.length
+                else pos[:, None] * float("inf")
+            )
 
     beyond = certify(Burst(Shape(**SMALL)), only="beyond")["beyond"]
     assert (beyond.verdict, beyond.value) == (FAILS, "not finite")
@@ -267,7 +302,10 @@ def test_values_that_are_not_finite_past_the_length_fail():
 
 
 def test_assert_certified_returns_the_certificate_of_what_holds():
-    assert assert_certified(locant.make("alibi", **SMALL), only=["shift", "nearness"]).holds == ["shift", "nearness"]
+    assert assert_certified(locant.make("alibi", **SMALL), only=["shift", "nearness"]).holds == [
+        "shift",
+        "nearness",
+    ]
 
 
 def test_assert_certified_names_the_property_and_its_measurement():
@@ -284,14 +322,21 @@ def test_assert_certified_names_the_property_and_its_measurement():
 def test_the_tutorials_lengths_give_its_angle():
     assert round(angle_from_lengths(5.5801, 8.0000, 10.1047), 2) == 52.12
     turn = math.radians(52.12)
-    token, total = torch.tensor([5.5801, 0.0]), 10.1047 * torch.tensor([math.cos(turn), math.sin(turn)])
-    assert float((total - token).norm()) == pytest.approx(8.0000, abs=1e-3)  # the position's own length
+    token, total = (
+        torch.tensor([5.5801, 0.0]),
+        10.1047 * torch.tensor([math.cos(turn), math.sin(turn)]),
+    )
+    assert float((total - token).norm()) == pytest.approx(
+        8.0000, abs=1e-3
+    )  # the position's own length
     assert angle(token[None], total[None]) == pytest.approx(52.12, abs=1e-3)
 
 
 def test_mixing_measures_the_angle_that_the_lengths_give():
     numbers = certify(locant.make("sinusoidal", **SMALL), only=["mixing"])["mixing"].numbers
-    assert numbers["position"] == pytest.approx(math.sqrt(16 / 2), rel=1e-6)  # half a square for each wave
+    assert numbers["position"] == pytest.approx(
+        math.sqrt(16 / 2), rel=1e-6
+    )  # half a square for each wave
     assert 0 < numbers["degrees"] < 90
 
 
@@ -327,7 +372,10 @@ def test_order_is_seen_in_three_positions_whatever_is_drawn(seed):
 
 @pytest.mark.parametrize("length", [1, 2])
 def test_the_order_of_fewer_than_three_positions_is_not_judged(length):
-    for encoding in (Distance(Shape(16, 2, length)), locant.make("learned", dim=16, heads=2, length=length)):
+    for encoding in (
+        Distance(Shape(16, 2, length)),
+        locant.make("learned", dim=16, heads=2, length=length),
+    ):
         found = certify(encoding, only=["order"])["order"]
         assert found.verdict == NOT_JUDGED
         assert "fewer than three positions" in found.said

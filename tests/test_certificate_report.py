@@ -56,13 +56,18 @@ def test_one_certificate_keeps_to_the_width_of_the_terminal(paper, width):
 
 def test_what_was_not_learned_is_shown_as_not_judged_beside_what_was():
     made = {name: locant.make(name, dim=32, heads=4, length=64) for name in ("none", "shaw")}
-    papers = [certify(one, only=["beyond", "longer"], name=name).to_dict() for name, one in made.items()]
+    papers = [
+        certify(one, only=["beyond", "longer"], name=name).to_dict() for name, one in made.items()
+    ]
     _, beyond, longer, *_ = report.matrix_text(papers).splitlines()
     assert beyond.split() == ["beyond", "○", "✓finite"]
     assert longer.split() == ["longer", "○unsolved", "·holds"]
     assert "| **longer** | ○ unsolved | · holds |" in report.markdown(papers)
     page = report.html(papers)
-    assert re.search(r'<td class="not judged"><a href="#0-longer" title="Not judged: in .*">○ unsolved</a></td>', page)
+    assert re.search(
+        r'<td class="not judged"><a href="#0-longer" title="Not judged: in .*">○ unsolved</a></td>',
+        page,
+    )
     assert [one["findings"][1]["verdict"] for one in papers] == ["not judged", "seen"]
     assert "○ not judged: there was nothing to measure, or the model did not learn its task" in page
 
@@ -70,7 +75,9 @@ def test_what_was_not_learned_is_shown_as_not_judged_beside_what_was():
 def test_every_verdict_has_the_same_mark_in_tables_and_in_the_explorer():
     script = Path(locant.__file__).parent / "explorer" / "page" / "tabs" / "certificates.js"
     written = re.search(r"const MARKS = {(.*)};", script.read_text(encoding="utf-8"))[1]
-    assert {word.strip('"'): mark for word, mark in re.findall(r'("[^"]+"|\w+): "(.)"', written)} == MARKS
+    assert {
+        word.strip('"'): mark for word, mark in re.findall(r'("[^"]+"|\w+): "(.)"', written)
+    } == MARKS
     assert report.MARKS == MARKS
 
 

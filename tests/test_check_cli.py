@@ -16,7 +16,11 @@ import pytest
 LOCANT = Path(sys.executable).with_name("locant")
 WRONG = Path(__file__).parents[1] / "examples" / "wrong"
 SMALL = ("--quick", "--dim", "16", "--heads", "2", "--length", "32")
-ENV = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "TERM", "PYTHONUTF8", "LC_ALL")}
+ENV = {
+    key: value
+    for key, value in os.environ.items()
+    if key not in ("FORCE_COLOR", "TERM", "PYTHONUTF8", "LC_ALL")
+}
 ENV |= {"COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
 
 MINE = '''"""A price for distance."""
@@ -61,7 +65,9 @@ def test_one_encoding_that_keeps_its_claims_is_told_in_sentences_with_status_0()
     done = check("rotary", *SMALL, "--only", "shift,cache", "--seed", "7")
     assert done.returncode == 0
     assert done.stderr == ""
-    assert done.stdout.startswith("Certificate of rotary\ndim 16, heads 2, length 32 · quick, seed 7")
+    assert done.stdout.startswith(
+        "Certificate of rotary\ndim 16, heads 2, length 32 · quick, seed 7"
+    )
     assert "✓ shift       Moving every position by the same amount changes no score." in done.stdout
     assert done.stdout.endswith("rotary: 2 hold, none fails\n")
     assert max(map(len, done.stdout.splitlines())) <= 100
@@ -93,9 +99,21 @@ def test_several_encodings_make_a_matrix_in_the_order_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("name", "properties", "sentence"),
     [
-        ("bf16_angles.py:Bf16Angles", "distinct,shift", r"in bfloat16 256 and 257, 0 apart\. Rounding makes them one"),
-        ("running_cache.py:RunningCache", "given,pure", r"the positions given are not used\..*Forward changes table"),
-        ("first_row.py:FirstRow", "shift,rows", r"✗ rows .*Rows computed together and alone differ by 0\.\d+ of their"),
+        (
+            "bf16_angles.py:Bf16Angles",
+            "distinct,shift",
+            r"in bfloat16 256 and 257, 0 apart\. Rounding makes them one",
+        ),
+        (
+            "running_cache.py:RunningCache",
+            "given,pure",
+            r"the positions given are not used\..*Forward changes table",
+        ),
+        (
+            "first_row.py:FirstRow",
+            "shift,rows",
+            r"✗ rows .*Rows computed together and alone differ by 0\.\d+ of their",
+        ),
     ],
 )
 def test_each_wrong_example_is_told_what_is_wrong_with_status_1(name, properties, sentence):
@@ -121,10 +139,16 @@ def test_every_wrong_example_is_short_and_says_in_one_line_what_was_meant():
 
 def test_json_is_all_that_stands_on_stdout_even_when_the_users_file_prints(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
-    done = check("mine.py:Near", "mine.py:Far", *SMALL, "--only", "shift,nearness", "--json", cwd=tmp_path)
+    done = check(
+        "mine.py:Near", "mine.py:Far", *SMALL, "--only", "shift,nearness", "--json", cwd=tmp_path
+    )
     near, far = json.loads(done.stdout)
     assert done.returncode == 1
-    assert (near["encoding"], near["holds"], near["fails"]) == ("mine.py:Near", ["shift", "nearness"], [])
+    assert (near["encoding"], near["holds"], near["fails"]) == (
+        "mine.py:Near",
+        ["shift", "nearness"],
+        [],
+    )
     assert (far["encoding"], far["holds"], far["fails"]) == ("mine.py:Far", ["shift"], ["nearness"])
     assert near["shape"] == {"dim": 16, "heads": 2, "length": 32}
     assert "a word while it is imported" in done.stderr
@@ -137,7 +161,10 @@ def test_markdown_is_a_table_and_failures_in_sentences(tmp_path):
     assert done.returncode == 1
     assert done.stdout.startswith("| property | `")
     assert "| **nearness** | ✗ @1 |" in done.stdout
-    assert "mine.py:Far`, nearness: Not monotone: the score first rises again at distance 1" in done.stdout
+    assert (
+        "mine.py:Far`, nearness: Not monotone: the score first rises again at distance 1"
+        in done.stdout
+    )
 
 
 # ---------------------------------------------------------------- what is refused
@@ -151,8 +178,14 @@ def test_markdown_is_a_table_and_failures_in_sentences(tmp_path):
         (["rotary", "--dim", "10", "--heads", "3"], ["dim=10", "heads=3", "1, 2, 5, 10"]),
         (["rotary", "--dim", "0"], ["dim", "0"]),
         (["rotary", "--quick", "--full"], ["--quick and --full exclude each other"]),
-        (["rotary", "--only", "causal,shfit", *SMALL], ["'shfit'", "Did you mean 'shift'?", "Known: order, solves"]),
-        (["alibi", "rotary", "--only", "causal", "--dim", "6", "--heads", "2"], ["the rotated width 3"]),
+        (
+            ["rotary", "--only", "causal,shfit", *SMALL],
+            ["'shfit'", "Did you mean 'shift'?", "Known: order, solves"],
+        ),
+        (
+            ["alibi", "rotary", "--only", "causal", "--dim", "6", "--heads", "2"],
+            ["the rotated width 3"],
+        ),
     ],
     ids=" ".join,
 )
@@ -164,12 +197,16 @@ def test_a_mistake_is_answered_with_a_sentence_and_status_2(arguments, fragments
 def test_a_page_that_cannot_be_written_is_told_before_anything_runs(tmp_path):
     (tmp_path / "file").write_text("")
     assert "cannot be written" in refused("rotary", "--html", tmp_path / "file" / "page.html")
-    assert "cannot be written: File name too long" in refused("rotary", "--html", tmp_path / ("x" * 300))
+    assert "cannot be written: File name too long" in refused(
+        "rotary", "--html", tmp_path / ("x" * 300)
+    )
     assert "is a folder" in refused("rotary", "--html", tmp_path)
 
 
 def test_a_page_that_cannot_be_written_in_the_end_loses_no_certificate(tmp_path):
-    in_the_way = MINE + "\nfrom pathlib import Path\nPath(__file__).with_name('page.html').mkdir()\n"
+    in_the_way = (
+        MINE + "\nfrom pathlib import Path\nPath(__file__).with_name('page.html').mkdir()\n"
+    )
     (tmp_path / "mine.py").write_text(in_the_way)
     done = check("mine.py:Near", *SMALL, "--only", "causal", "--html", "page.html", cwd=tmp_path)
     assert done.returncode == 2
@@ -182,8 +219,14 @@ def test_a_page_that_cannot_be_written_in_the_end_loses_no_certificate(tmp_path)
 
 def group(number):
     """The processes of a group."""
-    rows = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True, check=True).stdout
-    return [row for row in map(str.split, rows.splitlines()) if row[1] == str(number) and "Z" not in row[2]]
+    rows = subprocess.run(
+        ["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True, check=True
+    ).stdout
+    return [
+        row
+        for row in map(str.split, rows.splitlines())
+        if row[1] == str(number) and "Z" not in row[2]
+    ]
 
 
 def wait_until(true, seconds):
@@ -196,13 +239,20 @@ def wait_until(true, seconds):
 @pytest.mark.parametrize(
     ("workers", "processes", "seconds", "whole_group"),
     [
-        ("2", 4, 0.1, True),  # as a terminal sends it; one of the processes is multiprocessing's own
+        (
+            "2",
+            4,
+            0.1,
+            True,
+        ),  # as a terminal sends it; one of the processes is multiprocessing's own
         ("2", 4, 1.5, False),  # as `kill -INT` sends it
         ("1", 1, 3, True),
     ],
     ids=["workers that start", "workers, by kill", "no workers"],
 )
-def test_ctrl_c_ends_it_in_seconds_without_a_trace_or_a_process_left(workers, processes, seconds, whole_group):
+def test_ctrl_c_ends_it_in_seconds_without_a_trace_or_a_process_left(
+    workers, processes, seconds, whole_group
+):
     run = subprocess.Popen(
         [LOCANT, "check", "rotary", "alibi", "t5", "--workers", workers],
         env=ENV,

@@ -38,7 +38,9 @@ def run(*arguments, cwd=None, **environment):
     env = {key: value for key, value in os.environ.items() if key not in QUIET}
     env |= {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8"} | environment
     done = subprocess.run([LOCANT, *arguments], env=env, cwd=cwd, capture_output=True, timeout=60)
-    done.stdout, done.stderr = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    done.stdout, done.stderr = (
+        text.decode(errors="replace") for text in (done.stdout, done.stderr)
+    )
     return done
 
 
@@ -130,11 +132,16 @@ def test_the_legend_explains_every_claim():
 
 
 def test_chosen_encodings_are_listed_in_the_order_asked_for():
-    assert [row["name"] for row in json.loads(works("list", "t5", "alibi", "--json"))] == ["t5", "alibi"]
+    assert [row["name"] for row in json.loads(works("list", "t5", "alibi", "--json"))] == [
+        "t5",
+        "alibi",
+    ]
 
 
 def test_a_reader_that_stops_early_causes_no_trace():
-    text = subprocess.run(f"{LOCANT} list | head -1", shell=True, capture_output=True, timeout=60, text=True)
+    text = subprocess.run(
+        f"{LOCANT} list | head -1", shell=True, capture_output=True, timeout=60, text=True
+    )
     assert "encodings at dim" in text.stdout
     assert text.stderr == ""
 
@@ -207,7 +214,9 @@ def test_a_users_file_that_cannot_be_read_is_answered_with_a_sentence(mine):
 
 ASCII = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
 OLD = {"PYTHONIOENCODING": "", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-plain = pytest.mark.parametrize("environment", [ASCII, OLD], ids=["PYTHONIOENCODING=ascii", "LC_ALL=C"])
+plain = pytest.mark.parametrize(
+    "environment", [ASCII, OLD], ids=["PYTHONIOENCODING=ascii", "LC_ALL=C"]
+)
 
 
 @plain
@@ -224,11 +233,17 @@ def test_a_terminal_that_knows_only_ascii_is_told_what_is_wrong(environment):
 
 @plain
 @pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["table", "json"])
-def test_a_users_text_beyond_ascii_is_listed_on_a_terminal_that_knows_only_ascii(mine, as_json, environment):
-    assert "arXiv:3101.00001" in works("list", "mine.py:Near", *as_json, cwd=mine.parent, **environment)
+def test_a_users_text_beyond_ascii_is_listed_on_a_terminal_that_knows_only_ascii(
+    mine, as_json, environment
+):
+    assert "arXiv:3101.00001" in works(
+        "list", "mine.py:Near", *as_json, cwd=mine.parent, **environment
+    )
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list", "--help"], ["list"], ["list", "--json"], ["list", "rotry"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list", "--help"], ["list"], ["list", "--json"], ["list", "rotry"]]
+)
 def test_these_commands_import_no_torch(arguments):
     code = (
         "import sys; from typer.testing import CliRunner; from locant.cli.app import app\n"

@@ -27,7 +27,13 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
 ROOMS = {"lab", "anomaly", "figures"}  # whose own rooms have levels
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
-TORCH_FREE = ("__init__.py", "_internal/checks.py", "shapes.py", "encodings/__init__.py", "encodings/claims.py")
+TORCH_FREE = (
+    "__init__.py",
+    "_internal/checks.py",
+    "shapes.py",
+    "encodings/__init__.py",
+    "encodings/claims.py",
+)
 TORCH_FREE += ("encodings/registry.py", "cli/__init__.py", "cli/app.py", "cli/listing.py")
 TORCH_FREE += ("lab/statistics/", "figures/plots/", "lab/report/")
 
@@ -44,13 +50,23 @@ def imported(node, package, inside=False):
         if isinstance(child, ast.Import):
             yield from ((alias.name, inside) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
-            start = ".".join(package.split(".")[: len(package.split(".")) - child.level + 1]) if child.level else ""
+            start = (
+                ".".join(package.split(".")[: len(package.split(".")) - child.level + 1])
+                if child.level
+                else ""
+            )
             home = ".".join(part for part in (start, child.module) if part)
             yield home, inside
             yield from ((f"{home}.{alias.name}", inside) for alias in child.names)
-        elif isinstance(child, ast.Call) and ast.unparse(child.func).endswith("import_module") and child.args:
+        elif (
+            isinstance(child, ast.Call)
+            and ast.unparse(child.func).endswith("import_module")
+            and child.args
+        ):
             yield ast.unparse(child.args[0]).lstrip("f").strip("'\""), inside
-        yield from imported(child, package, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+        yield from imported(
+            child, package, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
 
 
 def imports_of(file):
@@ -73,10 +89,14 @@ def own_layer(file):
 
 def wrong_imports(file, found):
     own = own_layer(file)
-    return sorted({other for module, _ in found if (other := layer_of(module)) and LEVEL[other] > LEVEL[own]})
+    return sorted(
+        {other for module, _ in found if (other := layer_of(module)) and LEVEL[other] > LEVEL[own]}
+    )
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.removesuffix("/__init__.py") not in ROOMS])
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if file.removesuffix("/__init__.py") not in ROOMS]
+)
 def test_left_never_imports_right(file):
     if file == "__init__.py":
         return  # it names every room, and loads none before it is used
@@ -109,9 +129,13 @@ def test_the_rule_sees_every_way_to_import(file, code, wrong):
 
 
 def test_every_layer_that_exists_is_read():
-    assert {own_layer(file) for file in FILES} - {None} == set(LEVEL) - {"lab.studies"}  # those are TOML
+    assert {own_layer(file) for file in FILES} - {None} == set(LEVEL) - {
+        "lab.studies"
+    }  # those are TOML
     assert len(ORDER) <= 10
-    assert len([module for file in FILES for module, _ in imports_of(file) if layer_of(module)]) > 50
+    assert (
+        len([module for file in FILES for module, _ in imports_of(file) if layer_of(module)]) > 50
+    )
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -128,7 +152,9 @@ def reached(file, seen=None):
             continue
         seen.add(module)
         path = Path(*module.split(".")[1:])
-        for there in (path.with_suffix(".py"), path / "__init__.py") if module.startswith("locant.") else ():
+        for there in (
+            (path.with_suffix(".py"), path / "__init__.py") if module.startswith("locant.") else ()
+        ):
             if there.as_posix() in FILES:
                 reached(there.as_posix(), seen)
     return seen
@@ -140,7 +166,8 @@ def test_what_needs_no_torch_reaches_none(file):
 
 
 @pytest.mark.parametrize(
-    "file", [file for file in FILES if file.startswith(("lab/tasks", "anomaly/metrics"))] + ["shapes.py"]
+    "file",
+    [file for file in FILES if file.startswith(("lab/tasks", "anomaly/metrics"))] + ["shapes.py"],
 )
 def test_tasks_and_metrics_know_no_encoding(file):
     known = {module for module, _ in imports_of(file) if layer_of(module) == "encodings"}
@@ -149,7 +176,9 @@ def test_tasks_and_metrics_know_no_encoding(file):
 
 def test_importing_locant_and_reading_its_names_imports_no_torch():
     code = "import sys, locant; dir(locant); locant.names(); locant.Shape(8); locant.__version__; dir(locant.encodings)"
-    subprocess.run([sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True, timeout=60)
+    subprocess.run(
+        [sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True, timeout=60
+    )
 
 
 def test_every_public_name_is_there_when_it_is_asked_for():

@@ -41,7 +41,9 @@ def test_every_nth_layer_may_have_no_positions():
     shuffled = torch.tensor([3, 1, 5, 0, 2, 4])
     alone = locant.Transformer([none, none, none, none]).eval()
     alone.load_state_dict(model.state_dict())
-    torch.testing.assert_close(alone(x, pos)[:, shuffled], alone(x[:, shuffled], pos), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        alone(x, pos)[:, shuffled], alone(x[:, shuffled], pos), atol=1e-5, rtol=1e-4
+    )
     assert (model(x, pos)[:, shuffled] - model(x[:, shuffled], pos)).abs().max() > 1e-3
 
 
@@ -79,11 +81,19 @@ def test_norms_stand_where_they_are_asked_for():
 
 def test_published_parameter_counts_are_met():
     """The classifier of 128 × 3 layers × 8 heads: 598,019 numbers; with tables 602,115 at length 32, 600,075, 631,299."""
-    want = {"none": 598_019, "sinusoidal": 598_019, "learned": 602_115, "relative": 600_075, "continuous": 631_299}
+    want = {
+        "none": 598_019,
+        "sinusoidal": 598_019,
+        "learned": 602_115,
+        "relative": 600_075,
+        "continuous": 631_299,
+    }
     for name, count in want.items():
         options = {"depth": 2} if name == "continuous" else {}
         encoding = locant.make(name, dim=128, heads=8, length=32, **options)
-        body = locant.Transformer(encoding, layers=3, ffn=512, embed=nn.Embedding(20, 128), head=nn.Linear(128, 3))
+        body = locant.Transformer(
+            encoding, layers=3, ffn=512, embed=nn.Embedding(20, 128), head=nn.Linear(128, 3)
+        )
         assert sum(p.numel() for p in body.parameters()) == count, name
 
 
@@ -122,13 +132,17 @@ def test_a_step_with_left_padding_equals_the_row_alone(name):
     pos = locant.positions.from_mask(real)
     caches, outs = None, []
     for part in (slice(0, 4), slice(4, 5), slice(5, 6)):
-        out, caches = model.step(x[:, part], pos[:, part], caches, mask=real[:, None, None, : part.stop])
+        out, caches = model.step(
+            x[:, part], pos[:, part], caches, mask=real[:, None, None, : part.stop]
+        )
         outs.append(out)
     alone = model(x[:1, 2:], locant.positions.consecutive(4))
     torch.testing.assert_close(torch.cat(outs, 1)[:1, 2:], alone, atol=2e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", [n for n in locant.names() if build(n).tells_order and build(n).tells_direction])
+@pytest.mark.parametrize(
+    "name", [n for n in locant.names() if build(n).tells_order and build(n).tells_direction]
+)
 def test_a_tiny_encoder_learns_which_marker_comes_first(name):
     """Count-matched: every row has one A and one B, so only order decides."""
     assert _accuracy(name) > 0.9
@@ -142,7 +156,9 @@ def test_without_order_or_direction_it_stays_at_chance(name):
 def _accuracy(name: str) -> float:
     torch.manual_seed(0)
     encoding = build(name, dim=32, heads=4, length=12)
-    model = locant.Transformer(encoding, layers=2, ffn=64, embed=nn.Embedding(6, 32), head=nn.Linear(32, 2))
+    model = locant.Transformer(
+        encoding, layers=2, ffn=64, embed=nn.Embedding(6, 32), head=nn.Linear(32, 2)
+    )
     optimiser = torch.optim.AdamW(model.parameters(), lr=4e-3)
     pos = locant.positions.consecutive(12)
 

@@ -15,7 +15,9 @@ from mutants import MUTANTS, PAGE, SIZE
 SLOW = {"solves", "longer"}  # they train
 QUICK = [name for name in property_names() if name not in SLOW]
 HOME = "locant.certification.properties"
-JUDGING = {name for name in property_names() if importlib.import_module(f"{HOME}.{name}").CLAIM != "seen"}
+JUDGING = {
+    name for name in property_names() if importlib.import_module(f"{HOME}.{name}").CLAIM != "seen"
+}
 CONTROLS = {(m.stem, str(m.options), m.catcher): m for m in MUTANTS if m.catcher not in SLOW}
 
 
@@ -65,6 +67,8 @@ def test_no_bug_is_planted_twice():
 
 def test_the_table_in_the_docs_names_the_bugs_that_are_planted():
     rows = [
-        line.strip("| ").split(" | ")[:3] for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:2] == "| "
+        line.strip("| ").split(" | ")[:3]
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if line[:2] == "| "
     ]
     assert rows[1:] == [[m.bug, m.stem, m.catcher] for m in MUTANTS], "run: python tests/mutants.py"

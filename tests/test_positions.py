@@ -14,7 +14,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locant.positions import cape, consecutive, from_mask, grid, packed, randomized, skips, timestamps
+from locant.positions import (
+    cape,
+    consecutive,
+    from_mask,
+    grid,
+    packed,
+    randomized,
+    skips,
+    timestamps,
+)
 
 quick = settings(max_examples=50, deadline=None)
 seeded = torch.Generator().manual_seed
@@ -53,13 +62,18 @@ def test_tokens_of_a_padded_row_count_up_by_one_and_padding_is_zero(rows):
         assert not pos[~real].any()
 
 
-@pytest.mark.parametrize("mask", [torch.ones(2, 3), torch.ones(3).long(), torch.ones(1, 2, 3).bool(), [[True]]])
+@pytest.mark.parametrize(
+    "mask", [torch.ones(2, 3), torch.ones(3).long(), torch.ones(1, 2, 3).bool(), [[True]]]
+)
 def test_from_mask_refuses_what_is_no_boolean_row(mask):
     refused(lambda: from_mask(mask), "mask", "Got")
 
 
 @quick
-@given(st.lists(st.integers(1, 7), min_size=1, max_size=6), st.sampled_from([list, tuple, torch.tensor, np.array]))
+@given(
+    st.lists(st.integers(1, 7), min_size=1, max_size=6),
+    st.sampled_from([list, tuple, torch.tensor, np.array]),
+)
 def test_packed_sequences_start_again_and_see_only_themselves(lengths, kind):
     pos, mask = packed(kind(lengths))
     assert pos.tolist() == [p for length in lengths for p in range(length)]
@@ -73,10 +87,14 @@ def test_packed_refuses_lengths_that_are_no_lengths(lengths):
 
 def test_a_grid_goes_row_by_row():
     assert grid(2, 3).tolist() == [[r, c] for r in range(2) for c in range(3)]
-    assert grid(2, 3, 4).tolist() == [[t, r, c] for t in range(2) for r in range(3) for c in range(4)]
+    assert grid(2, 3, 4).tolist() == [
+        [t, r, c] for t in range(2) for r in range(3) for c in range(4)
+    ]
 
 
-@pytest.mark.parametrize("sizes", [(), (3,), ([2, 3],), (0, 2), (2, -1), (2.0, 2), (True, 2), ("a", 2)], ids=repr)
+@pytest.mark.parametrize(
+    "sizes", [(), (3,), ([2, 3],), (0, 2), (2, -1), (2.0, 2), (True, 2), ("a", 2)], ids=repr
+)
 def test_a_grid_refuses_sizes_that_are_no_sizes(sizes):
     refused(lambda: grid(*sizes), "grid", "Got")
 
@@ -85,11 +103,17 @@ HOURS = [0, 1, 2, 4]  # from midnight before the clocks change in Berlin
 NAIVE = [dt.datetime(2024, 3, 31, hour) for hour in HOURS]
 ZONED = [one.replace(tzinfo=dt.UTC) for one in NAIVE]
 ISO = [one.isoformat() for one in NAIVE]
-WAYS = {f"datetime64[{u}]": np.array(NAIVE, dtype=f"datetime64[{u}]") for u in ("ns", "us", "ms", "s", "m", "h")}
+WAYS = {
+    f"datetime64[{u}]": np.array(NAIVE, dtype=f"datetime64[{u}]")
+    for u in ("ns", "us", "ms", "s", "m", "h")
+}
 WAYS |= {
     "datetimes": NAIVE,
     "datetimes in UTC": ZONED,
-    "datetimes in two zones": [*ZONED[:2], *(t.astimezone(dt.timezone(dt.timedelta(hours=5.5))) for t in ZONED[2:])],
+    "datetimes in two zones": [
+        *ZONED[:2],
+        *(t.astimezone(dt.timezone(dt.timedelta(hours=5.5))) for t in ZONED[2:]),
+    ],
     "pandas Series, cut": pd.Series([dt.datetime(1999, 1, 1), *NAIVE]).iloc[1:],
     "pandas Series in Berlin": pd.Series(ZONED).dt.tz_convert("Europe/Berlin"),
     "DatetimeIndex of nanoseconds": pd.DatetimeIndex(NAIVE).as_unit("ns"),
@@ -107,15 +131,23 @@ WAYS |= {
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("times", WAYS.values(), ids=WAYS)
 def test_the_same_hours_are_the_same_positions_however_they_are_written(times):
-    torch.testing.assert_close(timestamps(times, unit="h"), torch.tensor(HOURS, dtype=torch.float64), rtol=0, atol=0)
+    torch.testing.assert_close(
+        timestamps(times, unit="h"), torch.tensor(HOURS, dtype=torch.float64), rtol=0, atol=0
+    )
 
 
 DAYS = {
     "datetime64[D]": (np.array(["2024-02-28", "2024-03-01"], dtype="datetime64[D]"), [0, 2]),
     "datetime64[W]": (np.array([10, 11, 13], dtype="datetime64[W]"), [0, 7, 21]),
-    "datetime64[M]": (np.array(["2024-01", "2024-02", "2024-03"], dtype="datetime64[M]"), [0, 31, 60]),
+    "datetime64[M]": (
+        np.array(["2024-01", "2024-02", "2024-03"], dtype="datetime64[M]"),
+        [0, 31, 60],
+    ),
     "datetime64[Y]": (np.array(["2023", "2024", "2025"], dtype="datetime64[Y]"), [0, 365, 731]),
-    "datetime64[ns] far apart": (np.array(["1678-01-01", "2262-01-01"], dtype="datetime64[ns]"), [0, 213301]),
+    "datetime64[ns] far apart": (
+        np.array(["1678-01-01", "2262-01-01"], dtype="datetime64[ns]"),
+        [0, 213301],
+    ),
     "dates": ([dt.date(2024, 2, 28), dt.date(2024, 3, 1)], [0, 2]),
     "polars dates": (pl.Series([dt.date(2024, 2, 28), dt.date(2024, 3, 1)]), [0, 2]),
 }
@@ -127,8 +159,19 @@ def test_days_weeks_months_and_years_have_their_true_lengths(times, expected):
 
 
 def test_a_minute_in_every_unit():
-    for unit, minute in {"ns": 60e9, "us": 60e6, "ms": 6e4, "s": 60, "min": 1, "h": 1 / 60, "D": 1 / 1440}.items():
-        assert timestamps(["2024-01-01T00:00", "2024-01-01T00:01"], unit=unit).tolist() == [0, minute]
+    for unit, minute in {
+        "ns": 60e9,
+        "us": 60e6,
+        "ms": 6e4,
+        "s": 60,
+        "min": 1,
+        "h": 1 / 60,
+        "D": 1 / 1440,
+    }.items():
+        assert timestamps(["2024-01-01T00:00", "2024-01-01T00:01"], unit=unit).tolist() == [
+            0,
+            minute,
+        ]
 
 
 NUMBERS = {
@@ -152,7 +195,10 @@ def test_numbers_are_counted_from_the_first_in_the_unit_given(times):
 def test_rows_are_each_counted_from_their_own_first_time():
     rows = [[10.0, 11.0, 13.0], [100.0, 101.0, 104.0]]
     assert timestamps(rows, unit=1).tolist() == [[0, 1, 3], [0, 1, 4]]
-    assert timestamps(np.array(rows).astype("datetime64[s]"), unit="s").tolist() == [[0, 1, 3], [0, 1, 4]]
+    assert timestamps(np.array(rows).astype("datetime64[s]"), unit="s").tolist() == [
+        [0, 1, 3],
+        [0, 1, 4],
+    ]
     assert timestamps([NAIVE, NAIVE[::-1]], unit="h").tolist() == [HOURS, [0, -2, -3, -4]]
 
 
@@ -206,7 +252,9 @@ REFUSED = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(("times", "fragments"), [(row[0], row[1:]) for row in REFUSED.values()], ids=REFUSED)
+@pytest.mark.parametrize(
+    ("times", "fragments"), [(row[0], row[1:]) for row in REFUSED.values()], ids=REFUSED
+)
 def test_what_is_no_row_of_times_is_refused_in_a_sentence(times, fragments):
     refused(lambda: timestamps(times), *fragments)
 
@@ -224,7 +272,9 @@ def test_times_take_a_word_and_numbers_a_number_as_unit():
 
 SAMPLERS = {
     "randomized": lambda pos, generator: randomized(pos, 1000, generator=generator),
-    "cape": lambda pos, generator: cape(pos, shift=50.0, jitter=0.4, stretch=2.0, generator=generator),
+    "cape": lambda pos, generator: cape(
+        pos, shift=50.0, jitter=0.4, stretch=2.0, generator=generator
+    ),
     "skips": lambda pos, generator: skips(pos, 1000, chunks=3, generator=generator),
 }
 
@@ -233,7 +283,9 @@ SAMPLERS = {
 def test_a_sampler_goes_by_its_seed_and_each_row_by_itself(sample):
     pos = consecutive(20).expand(8, 20)
     new = sample(pos, seeded(1))
-    with torch.device("meta"):  # random numbers come from where the generator is, not from the default device
+    with torch.device(
+        "meta"
+    ):  # random numbers come from where the generator is, not from the default device
         assert sample(pos, seeded(1)).equal(new)
     assert not sample(pos, seeded(2)).equal(new)
     assert len({tuple(row) for row in new.tolist()}) == 8
@@ -242,23 +294,41 @@ def test_a_sampler_goes_by_its_seed_and_each_row_by_itself(sample):
 
 @quick
 @given(st.integers(1, 20), st.integers(0, 30), st.integers(1, 6), st.integers(0, 99))
-def test_sampled_positions_rise_stay_below_the_limit_and_keep_equals_equal(count, spare, chunks, seed):
+def test_sampled_positions_rise_stay_below_the_limit_and_keep_equals_equal(
+    count, spare, chunks, seed
+):
     limit, generator = count + spare, seeded(seed)
     padded = from_mask(torch.tensor([[False] * 3 + [True] * count, [True] * count + [False] * 3]))
-    for pos in (consecutive(count), consecutive(count).int(), packed([count, max(count - 1, 1)]).positions, padded):
-        for new in (randomized(pos, limit, generator=generator), skips(pos, limit, chunks=chunks, generator=generator)):
+    for pos in (
+        consecutive(count),
+        consecutive(count).int(),
+        packed([count, max(count - 1, 1)]).positions,
+        padded,
+    ):
+        for new in (
+            randomized(pos, limit, generator=generator),
+            skips(pos, limit, chunks=chunks, generator=generator),
+        ):
             assert 0 <= new.min() <= new.max() < limit
-            for old_row, row in zip(pos.reshape(-1, pos.shape[-1]), new.reshape(-1, pos.shape[-1]), strict=True):
+            for old_row, row in zip(
+                pos.reshape(-1, pos.shape[-1]), new.reshape(-1, pos.shape[-1]), strict=True
+            ):
                 pairs = sorted(set(zip(old_row.tolist(), row.tolist(), strict=True)))
-                assert [old for old, _ in pairs] == list(range(count))  # one new position for each old one
+                assert [old for old, _ in pairs] == list(
+                    range(count)
+                )  # one new position for each old one
                 assert all(low < high for (_, low), (_, high) in pairwise(pairs))
-        jumps = (skips(consecutive(count), limit, chunks=chunks, generator=generator).diff() > 1).sum()
+        jumps = (
+            skips(consecutive(count), limit, chunks=chunks, generator=generator).diff() > 1
+        ).sum()
         assert jumps < chunks
 
 
 @quick
 @given(st.floats(0, 100), st.floats(0, 0.49), st.floats(1, 8), st.integers(0, 99))
-def test_cape_shifts_and_stretches_a_row_and_jitters_a_token_within_its_bounds(shift, jitter, stretch, seed):
+def test_cape_shifts_and_stretches_a_row_and_jitters_a_token_within_its_bounds(
+    shift, jitter, stretch, seed
+):
     pos = consecutive(10).double()
     moved = cape(pos, shift=shift, generator=seeded(seed)) - pos
     assert moved.abs().max() <= shift + 1e-9
@@ -274,13 +344,21 @@ def test_cape_shifts_and_stretches_a_row_and_jitters_a_token_within_its_bounds(s
 def test_samplers_hit_the_averages_that_their_papers_imply():
     many = consecutive(4).expand(4000, 4)
     averages = randomized(many, 100, generator=seeded(0)).double().mean(0)
-    assert averages.tolist() == pytest.approx([(p + 1) * 101 / 5 - 1 for p in range(4)], abs=1)  # order statistics
-    assert skips(many, 104, generator=seeded(0))[:, -1].double().mean().item() == pytest.approx(3 + 50, abs=1.5)
-    assert cape(many, stretch=4.0, generator=seeded(0))[:, 1].log().mean().item() == pytest.approx(0, abs=0.05)
+    assert averages.tolist() == pytest.approx(
+        [(p + 1) * 101 / 5 - 1 for p in range(4)], abs=1
+    )  # order statistics
+    assert skips(many, 104, generator=seeded(0))[:, -1].double().mean().item() == pytest.approx(
+        3 + 50, abs=1.5
+    )
+    assert cape(many, stretch=4.0, generator=seeded(0))[:, 1].log().mean().item() == pytest.approx(
+        0, abs=0.05
+    )
 
 
 @pytest.mark.parametrize("sampler", [randomized, skips])
-@pytest.mark.parametrize("pos", [torch.rand(3), torch.tensor([-1]), torch.ones(2, 0).long(), torch.ones(3).bool(), [0]])
+@pytest.mark.parametrize(
+    "pos", [torch.rand(3), torch.tensor([-1]), torch.ones(2, 0).long(), torch.ones(3).bool(), [0]]
+)
 def test_samplers_of_whole_numbers_refuse_other_positions(sampler, pos):
     refused(lambda: sampler(pos, 9), sampler.__name__, "whole-number")
 

@@ -37,12 +37,22 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 
 @pytest.mark.parametrize("number", range(max(6, len(BLOCKS))))
 def test_every_block_of_python_runs_alone(number):
-    done = subprocess.run([sys.executable, "-c", BLOCKS[number]], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKS[number]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, f"{BLOCKS[number]}\n{done.stderr}"
 
 
 def test_every_dotted_name_leads_somewhere_after_importing_locant_alone():
-    named = {name for page in PAGES for name in re.findall(r"\blocant(?:\.[A-Za-z_]\w*)+", page.read_text("utf-8"))}
+    named = {
+        name
+        for page in PAGES
+        for name in re.findall(r"\blocant(?:\.[A-Za-z_]\w*)+", page.read_text("utf-8"))
+    }
     assert {"locant.testing.assert_certified", "locant.encodings.Rotary.from_hf_config"} <= named
     code = "import locant\n" + "\n".join(sorted(named))
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
@@ -59,12 +69,23 @@ def test_every_class_of_an_encoding_is_imported_by_its_name():
 
 
 def test_the_commands_that_install_name_an_extra_and_are_written_in_one_place():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
     sources = {path: path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")}
     assert [path.name for path, text in sources.items() if "pip install" in text] == ["checks.py"]
-    asked = {name for text in sources.values() for name in re.findall(r"how_to_install\([\"'](\w+)", text)}
+    asked = {
+        name
+        for text in sources.values()
+        for name in re.findall(r"how_to_install\([\"'](\w+)", text)
+    }
     assert {"lab", "explore", "ray"} == asked <= set(extras)
-    for line in [line for page in PAGES for line in page.read_text("utf-8").splitlines() if "pip install" in line]:
+    for line in [
+        line
+        for page in PAGES
+        for line in page.read_text("utf-8").splitlines()
+        if "pip install" in line
+    ]:
         assert set(re.findall(r"\[(\w+)\]", line)) <= set(extras), line
         assert "release" in line or "locant[" not in line, line  # there is none yet
         assert "clone" in line or "-c constraints.txt" not in line, line
@@ -99,7 +120,9 @@ def test_the_front_table_and_the_reports_are_made_from_the_packed_records():
     for record in found:
         name = record.study["name"]
         written = (ROOT / "docs" / "studies" / f"{name}.md").read_text(encoding="utf-8")
-        listed = [(picture.caption, f"{name}/{key}.png") for key, picture in pictures(record).items()]
+        listed = [
+            (picture.caption, f"{name}/{key}.png") for key, picture in pictures(record).items()
+        ]
         assert written == report(record, listed)
         assert all((ROOT / "docs" / "studies" / path).exists() for _, path in listed)
     assert making.PACKED.stat().st_size < 2_000_000

@@ -63,7 +63,9 @@ def test_any_position_and_width_can_be_worked_out(position, width):
     for at in range(width):
         angle = position * 10_000 ** -((at - at % 2) / width)
         rate = 10_000 ** -((at - at % 2) / width)
-        wave, slope = (math.cos(angle), -math.sin(angle)) if at % 2 else (math.sin(angle), math.cos(angle))
+        wave, slope = (
+            (math.cos(angle), -math.sin(angle)) if at % 2 else (math.sin(angle), math.cos(angle))
+        )
         assert part["numbers"]["values"][at] == pytest.approx(wave, abs=1e-6)
         assert part["numbers"]["derivative"][at] == pytest.approx(slope * rate, abs=1e-7)
         assert part["numbers"]["wavelengths"][at] == pytest.approx(2 * math.pi / rate)
@@ -83,22 +85,40 @@ def test_rotary_turns_a_query_and_a_key_by_hand():
     text = show("rotary", "--width", 4, *WORDS)
     assert "pair (0, 2) turns by 1/1 a position" in text
     assert "q: 1·cos(3/1) − (−1)·sin(3/1) = −0.8489,  1·sin(3/1) + (−1)·cos(3/1) = 1.1311" in text
-    assert "k: 1·cos(1/100) − (−1)·sin(1/100) = 1.0099,  1·sin(1/100) + (−1)·cos(1/100) = −0.9900" in text
+    assert (
+        "k: 1·cos(1/100) − (−1)·sin(1/100) = 1.0099,  1·sin(1/100) + (−1)·cos(1/100) = −0.9900"
+        in text
+    )
     assert "score without positions: (1·2 + 2·1 + (−1)·1 + 1·(−1))/√4 = 1.0000" in text
     turned = [(1 + 1j * -1, 2 + 1j * 1, 1.0), (2 + 1j * 1, 1 + 1j * -1, 0.01)]
-    after = sum((q * k.conjugate() * complex(math.cos(2 * w), math.sin(2 * w))).real for q, k, w in turned) / 2
+    after = (
+        sum(
+            (q * k.conjugate() * complex(math.cos(2 * w), math.sin(2 * w))).real
+            for q, k, w in turned
+        )
+        / 2
+    )
     assert f"= {after:.4f}".replace("-", "−") in text
     assert f"100 positions on: {after:.4f}, the same" in text
 
 
 def test_dimensions_that_do_not_turn_are_nothing_in_json():
-    (part,) = numbers("rotary", "--width", 6, "--set", "width=4", "--set", "pairing=interleaved", *WORDS)["worked"]
-    assert part["numbers"]["turns"] == [*[pytest.approx(1)] * 2, *[pytest.approx(0.01)] * 2, None, None]
+    (part,) = numbers(
+        "rotary", "--width", 6, "--set", "width=4", "--set", "pairing=interleaved", *WORDS
+    )["worked"]
+    assert part["numbers"]["turns"] == [
+        *[pytest.approx(1)] * 2,
+        *[pytest.approx(0.01)] * 2,
+        None,
+        None,
+    ]
 
 
 def test_pope_is_written_as_sizes_and_angles():
     size = math.log(1 + math.e)
-    assert f"q: {size:.6g}·cos(3/1) = {size * math.cos(3):.4f}".replace("-", "−") in show("pope", "--width", 4, *WORDS)
+    assert f"q: {size:.6g}·cos(3/1) = {size * math.cos(3):.4f}".replace("-", "−") in show(
+        "pope", "--width", 4, *WORDS
+    )
 
 
 def test_alibi_is_written_as_slope_times_distance():

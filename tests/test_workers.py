@@ -38,13 +38,19 @@ def runs(process: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc to see whether a process is there")
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/stat"), reason="needs /proc to see whether a process is there"
+)
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("with_child", ["", "fork"])  # a child of the parent holds what the parent held
+@pytest.mark.parametrize(
+    "with_child", ["", "fork"]
+)  # a child of the parent holds what the parent held
 def test_a_worker_goes_with_the_process_that_started_it(how, with_child, tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
-    with subprocess.Popen([sys.executable, script, with_child], stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(
+        [sys.executable, script, with_child], stdout=subprocess.PIPE, text=True
+    ) as parent:
         worker = int(parent.stdout.readline())
         assert runs(worker)
         parent.send_signal(how)

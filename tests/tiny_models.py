@@ -101,7 +101,9 @@ OWN = {  # what single architectures need beside, or otherwise: None leaves a si
         "num_experts_per_tok": 2,
     },
     "bamba": {"attn_layer_indices": [1, 4]},
-    "cohere_compass_text": {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}},
+    "cohere_compass_text": {
+        "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}
+    },
     "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0}},
     "dots1": {"n_shared_experts": 1},
     "gemma3n_text": {"num_kv_shared_layers": 0, "intermediate_size": None, "layer_types": None},
@@ -137,7 +139,11 @@ OWN = {  # what single architectures need beside, or otherwise: None leaves a si
         "attention_head_dim": None,
         "head_dim": None,
     },
-    "zaya": {"num_experts_per_tok": 1, "layer_types": ["hybrid", "hybrid_sliding"] * 3, "sliding_window": 4},
+    "zaya": {
+        "num_experts_per_tok": 1,
+        "layer_types": ["hybrid", "hybrid_sliding"] * 3,
+        "sliding_window": 4,
+    },
 }
 
 
@@ -158,10 +164,14 @@ def sizes_for(model_type):
     """The small sizes in the words of one config."""
     cls = config_class(model_type)
     has = {*dir(cls), *getattr(cls, "__dataclass_fields__", ()), *cls.attribute_map.values()}
-    plain = {key for key in has if not isinstance(getattr(cls, key, None), property)} - set(cls.attribute_map)
+    plain = {key for key in has if not isinstance(getattr(cls, key, None), property)} - set(
+        cls.attribute_map
+    )
     said = {key: value for key, value in SIZES.items() if key in plain}
     if "qk_rope_head_dim" in said and "kv_lora_rank" in said:
-        said = {key: value for key, value in said.items() if key not in LATENT} | {"num_key_value_heads": 4}
+        said = {key: value for key, value in said.items() if key not in LATENT} | {
+            "num_key_value_heads": 4
+        }
     said |= OWN.get(model_type, {})
     return {key: value for key, value in said.items() if value is not None}
 
@@ -185,13 +195,19 @@ class Seen:
 
     positions: Tensor
     turns: list[Turn] = field(default_factory=list)
-    layers: dict[str, bool] = field(default_factory=dict)  # every attention over tokens, and whether it turned
-    scalings: list[float] = field(default_factory=list)  # what the scores are multiplied by, layer by layer
+    layers: dict[str, bool] = field(
+        default_factory=dict
+    )  # every attention over tokens, and whether it turned
+    scalings: list[float] = field(
+        default_factory=list
+    )  # what the scores are multiplied by, layer by layer
 
 
 TURNS = re.compile(r"^apply_rotary(_pos)?_emb(_interleave)?$")
 ATTENDS = re.compile(r"Attentions?$|Attn$|MLA$")
-OTHERWISE = re.compile(r"Lightning|Linear|Delta|Mamba|Rwkv")  # attention without scores between tokens
+OTHERWISE = re.compile(
+    r"Lightning|Linear|Delta|Mamba|Rwkv"
+)  # attention without scores between tokens
 ASIDE = re.compile(r"Indexer|Compressor")  # chooses tokens, with a rotary step of its own
 
 
@@ -202,7 +218,9 @@ def run(config):
     cls = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     asked = inspect.signature(cls.forward).parameters
     seen = Seen(POSITIONS if "position_ids" in asked else torch.arange(TOKENS).expand(2, TOKENS))
-    given = {"input_ids": torch.randint(3, 90, (2, TOKENS), generator=torch.Generator().manual_seed(0))}
+    given = {
+        "input_ids": torch.randint(3, 90, (2, TOKENS), generator=torch.Generator().manual_seed(0))
+    }
     given |= {"position_ids": POSITIONS} if "position_ids" in asked else {}
     given |= {"use_cache": False} if "use_cache" in asked else {}
     inside = []
@@ -250,10 +268,16 @@ def _watched(module, seen, inside):
     def watch(owner, name, function, skip=0):
         def noted(*args, **kwargs):
             result = function(*args, **kwargs)
-            after = [x for x in (result if isinstance(result, tuple) else (result,)) if x is not None]
-            given = [x for x in (*args, *kwargs.values()) if torch.is_tensor(x)][skip : skip + len(after)]
+            after = [
+                x for x in (result if isinstance(result, tuple) else (result,)) if x is not None
+            ]
+            given = [x for x in (*args, *kwargs.values()) if torch.is_tensor(x)][
+                skip : skip + len(after)
+            ]
             if inside and not ASIDE.search(inside[-1][1]):
-                seen.turns.append(Turn(inside[-1][0], [_rows(x) for x in given], [_rows(x) for x in after]))
+                seen.turns.append(
+                    Turn(inside[-1][0], [_rows(x) for x in given], [_rows(x) for x in after])
+                )
                 seen.layers.update({layer: True for layer, _ in inside})
             return result
 
@@ -264,8 +288,15 @@ def _watched(module, seen, inside):
         if TURNS.match(name):
             watch(module, name, value)
         elif inspect.isclass(value) and "apply_rotary_position_embeddings" in vars(value):
-            watch(value, "apply_rotary_position_embeddings", value.apply_rotary_position_embeddings, skip=1)
-            value.apply_rotary_position_embeddings = staticmethod(vars(value)["apply_rotary_position_embeddings"])
+            watch(
+                value,
+                "apply_rotary_position_embeddings",
+                value.apply_rotary_position_embeddings,
+                skip=1,
+            )
+            value.apply_rotary_position_embeddings = staticmethod(
+                vars(value)["apply_rotary_position_embeddings"]
+            )
     try:
         yield
     finally:

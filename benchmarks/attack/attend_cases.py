@@ -24,7 +24,18 @@ from draws import (
 )
 from draws import WIDTHS as HEAD_WIDTHS
 from formulas import Attended, Formula
-from judging import Checked, How, Outcome, Refused, Sides, Tensors, describe, draw_how, judge, module_sides
+from judging import (
+    Checked,
+    How,
+    Outcome,
+    Refused,
+    Sides,
+    Tensors,
+    describe,
+    draw_how,
+    judge,
+    module_sides,
+)
 from positions_drawn import Places, draw_places, rows
 from torch import Tensor, nn
 

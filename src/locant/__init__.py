@@ -32,7 +32,9 @@ _HOME = {
     "plan": "locant.attention.dispatch",
 }
 
-if TYPE_CHECKING:  # for editors and type checkers; modules that are not listed here are found all the same
+if (
+    TYPE_CHECKING
+):  # for editors and type checkers; modules that are not listed here are found all the same
     from locant import anomaly as anomaly
     from locant import attention as attention
     from locant import certification as certification

@@ -19,7 +19,10 @@ def assert_certified(
     paper = certify(encoding, effort=effort, seed=seed, only=only)
     if paper.fails:
         lines = [
-            f"  {name}: {paper[name].said}\n    It should hold that: {paper[name].sentence}" for name in paper.fails
+            f"  {name}: {paper[name].said}\n    It should hold that: {paper[name].sentence}"
+            for name in paper.fails
         ]
-        raise AssertionError("\n".join([f"{paper.encoding} fails {len(lines)} of its properties:", *lines]))
+        raise AssertionError(
+            "\n".join([f"{paper.encoding} fails {len(lines)} of its properties:", *lines])
+        )
     return paper

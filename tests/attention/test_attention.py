@@ -13,7 +13,9 @@ from locant.attention import attend, explicit
 from locant.attention.dispatch import repeat_key_heads
 from locant.encodings.base import overrides
 
-FUSABLE = [n for n in EVERY if not overrides(build(n), "rescore") and not overrides(build(n), "mix")]
+FUSABLE = [
+    n for n in EVERY if not overrides(build(n), "rescore") and not overrides(build(n), "mix")
+]
 
 QUICK = [(backend, n) for n in FUSABLE for backend in ("fused", "blocked")]
 QUICK += [("tiled", n) for n in FUSABLE if overrides(build(n), "bias")]
@@ -23,7 +25,9 @@ def run(backend, encoding, tensors, **settings):
     """Output and gradients of one backend."""
     leaves = [t.clone().requires_grad_() for t in tensors] + list(encoding.parameters())
     out = attend(*leaves[:3], encoding=encoding, backend=backend, **settings)
-    grads = torch.autograd.grad((out * torch.arange(out.numel()).view_as(out).cos()).sum(), leaves, allow_unused=True)
+    grads = torch.autograd.grad(
+        (out * torch.arange(out.numel()).view_as(out).cos()).sum(), leaves, allow_unused=True
+    )
     return out, [torch.zeros(()) if g is None else g for g in grads]
 
 
@@ -37,7 +41,9 @@ def run(backend, encoding, tensors, **settings):
     masked=st.sampled_from(["no", "padding", "any"]),
     seed=st.integers(0, 2**20),
 )
-def test_quick_backends_equal_the_reference(backend, name, queries, extra, groups, causal, masked, seed):
+def test_quick_backends_equal_the_reference(
+    backend, name, queries, extra, groups, causal, masked, seed
+):
     encoding, keys = build(name, seed=seed).double(), queries + extra
     tensors = qkv(queries=queries, keys=keys, groups=groups, dtype=torch.float64, seed=seed)
     draw = torch.Generator().manual_seed(seed)
@@ -104,7 +110,9 @@ def test_one_query_over_shared_keys_equals_the_reference(name, masked):
         "no": None,
         "padding": torch.rand(2, 1, 1, keys, generator=draw) > 0.3,
         "heads": torch.rand(2, 4, 1, keys, generator=draw) > 0.5,
-        "some see nothing": torch.tensor([True, False, True, False])[None, :, None, None].expand(2, 4, 1, keys),
+        "some see nothing": torch.tensor([True, False, True, False])[None, :, None, None].expand(
+            2, 4, 1, keys
+        ),
     }[masked]
     settings = {"q_pos": pos[:, -1:], "k_pos": pos, "causal": True, "mask": mask}
     want, want_grads = run("reference", encoding, tensors, **settings)
@@ -210,8 +218,15 @@ def test_grouped_keys_serve_neighbouring_heads():
 def test_half_precision_stays_near_full_precision(name, dtype):
     pos = locant.positions.consecutive(11) + 40
     tensors = qkv()
-    exact = attend(*[t.to(dtype).double() for t in tensors], encoding=build(name).double(), q_pos=pos, k_pos=pos)
-    half = attend(*[t.to(dtype) for t in tensors], encoding=build(name).to(dtype), q_pos=pos, k_pos=pos)
+    exact = attend(
+        *[t.to(dtype).double() for t in tensors],
+        encoding=build(name).double(),
+        q_pos=pos,
+        k_pos=pos,
+    )
+    half = attend(
+        *[t.to(dtype) for t in tensors], encoding=build(name).to(dtype), q_pos=pos, k_pos=pos
+    )
     assert half.dtype == dtype
     assert (half.double() - exact).abs().max() < 0.06
 
@@ -230,7 +245,10 @@ def test_angles_stay_exact_far_out_whatever_the_modules_dtype(name):
                 parameter.zero_()
             for parameter in half.parameters():
                 parameter.zero_()
-        exact, got = double.rotate(one.double(), one.double(), far, far)[0], half.rotate(one, one, far, far)[0]
+        exact, got = (
+            double.rotate(one.double(), one.double(), far, far)[0],
+            half.rotate(one, one, far, far)[0],
+        )
     assert (got.double() - exact).abs().max() < 1e-6
 
 
@@ -250,7 +268,9 @@ def test_t5_without_the_square_root_is_a_scale_of_one():
 
 
 @pytest.mark.parametrize("name", ["none", "rotary", "t5", "alibi", "shaw"])
-@pytest.mark.parametrize("shape", [(12,), (1, 12), (5, 12), (4, 1, 12), (4, 5, 12), (1, 4, 5, 12), (2, 1, 1, 12)])
+@pytest.mark.parametrize(
+    "shape", [(12,), (1, 12), (5, 12), (4, 1, 12), (4, 5, 12), (1, 4, 5, 12), (2, 1, 1, 12)]
+)
 @pytest.mark.parametrize("queries", [1, 5])
 def test_a_mask_may_have_fewer_dimensions(name, shape, queries):
     shape = tuple(queries if size == 5 else size for size in shape)

@@ -10,7 +10,9 @@ from locant.attention import attend
 LENGTHS = (64, 513, 1100)  # materialized, by distance, by blocks
 
 
-@pytest.mark.parametrize("name", some_every_day("alibi", "t5", "relative", "rotary", "shaw", "pope"))
+@pytest.mark.parametrize(
+    "name", some_every_day("alibi", "t5", "relative", "rotary", "shaw", "pope")
+)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_a_layer_under_autocast_stays_near_full_precision(name, length, dtype):
@@ -53,6 +55,12 @@ def test_half_precision_takes_a_long_bias_by_blocks(name, dtype):
     assert locant.plan(encoding.to(dtype), length, dtype=dtype).backend == "tiled"
     tensors = [torch.randn(1, 4, length, 8).to(dtype) for _ in range(3)]
     got = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=True)
-    exact = attend(*(t.double() for t in tensors), encoding=encoding.double(), q_pos=pos, k_pos=pos, causal=True)
+    exact = attend(
+        *(t.double() for t in tensors),
+        encoding=encoding.double(),
+        q_pos=pos,
+        k_pos=pos,
+        causal=True,
+    )
     assert got.dtype == dtype
     assert (got.double() - exact).abs().max() < 0.03

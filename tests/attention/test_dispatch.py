@@ -21,7 +21,9 @@ def test_a_long_bias_under_a_mask_is_taken_by_blocks_and_hidden_queries_give_not
     assert locant.plan(build("t5"), length, causal=True, mask=nothing).backend == "tiled"
     assert not attend(q, q, q + 1, encoding=build("t5"), q_pos=pos, k_pos=pos, mask=nothing).any()
     inputs = prepare(build("t5"), pos, pos, like=q, causal=True, mask=nothing)
-    assert inputs.materialized(q.dtype).attn_bias.isfinite().any(-1).all()  # no softmax over nothing
+    assert (
+        inputs.materialized(q.dtype).attn_bias.isfinite().any(-1).all()
+    )  # no softmax over nothing
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -64,7 +66,9 @@ def test_a_torch_without_the_kernels_is_served_by_the_next_backend(monkeypatch):
     monkeypatch.setattr(forward, "KERNEL", "_no_such_operator")
     assert locant.plan(build("t5"), LONG).backend == "blocked"
     tensors, pos = qkv(queries=50), torch.arange(50)
-    with pytest.raises(ValueError, match=r"backend='tiled' cannot serve T5 here: this torch lacks the kernel"):
+    with pytest.raises(
+        ValueError, match=r"backend='tiled' cannot serve T5 here: this torch lacks the kernel"
+    ):
         attend(*tensors, encoding=build("t5"), q_pos=pos, k_pos=pos, causal=True, backend="tiled")
 
 
@@ -72,9 +76,14 @@ def test_a_plan_says_which_backend_and_why():
     assert locant.plan(build("shaw"), 100).backend == "reference"
     assert locant.plan(build("t5"), 5000).why.startswith("its bias depends on distance")
     uneven = torch.arange(5000.0) ** 1.5
-    assert locant.plan(build("alibi"), 5000, pos=uneven).why.startswith("its bias is computed a block of queries")
+    assert locant.plan(build("alibi"), 5000, pos=uneven).why.startswith(
+        "its bias is computed a block of queries"
+    )
     masked = locant.plan(build("t5"), 5000, mask=torch.ones(5000, dtype=torch.bool))
-    assert masked.why == "bias and mask are taken a block of queries at a time, so that memory grows with length"
+    assert (
+        masked.why
+        == "bias and mask are taken a block of queries at a time, so that memory grows with length"
+    )
     assert locant.plan(build("t5"), 100, dropout=0.1).backend == "reference"
     assert locant.plan(build("t5"), 5000, dtype=torch.bfloat16).backend == "tiled"
 
@@ -101,7 +110,9 @@ def test_a_plan_is_what_attend_does(name, queries, keys, kv_heads, masked, monke
     tensors = qkv(batch=2, queries=queries, keys=keys, groups=kv_heads)
     where = {"q_pos": pos[-queries:], "k_pos": pos, "causal": True, "mask": mask}
     attend(*tensors, encoding=encoding, **where)
-    told = locant.plan(encoding, queries, keys=keys, batch=2, kv_heads=kv_heads, causal=True, mask=mask)
+    told = locant.plan(
+        encoding, queries, keys=keys, batch=2, kv_heads=kv_heads, causal=True, mask=mask
+    )
     assert taken == [told.backend]
 
 

@@ -28,7 +28,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:flex_attention called without")
 def test_flex_equals_the_reference(name, queries, extra, groups, causal, seed):
     keys = max(2, queries + extra)
     pos = torch.arange(keys) * 3 + 7
-    where = {"encoding": build(name, seed=seed), "q_pos": pos[-queries:], "k_pos": pos, "causal": causal}
+    where = {
+        "encoding": build(name, seed=seed),
+        "q_pos": pos[-queries:],
+        "k_pos": pos,
+        "causal": causal,
+    }
     tensors = qkv(queries=queries, keys=keys, groups=groups, seed=seed)
     with torch.no_grad():
         got, want = attend(*tensors, **where, backend="flex"), explicit(*tensors, **where).out
@@ -52,7 +57,9 @@ def test_a_gpu_takes_flex_by_itself_with_exact_gradients(name, causal, device):
         torch.testing.assert_close(got, want, atol=1e-3, rtol=1e-2)
 
 
-@pytest.mark.parametrize(("queries", "keys"), [(1, 1), (1, 300), (128, 128), (129, 300), (300, 300)])
+@pytest.mark.parametrize(
+    ("queries", "keys"), [(1, 1), (1, 300), (128, 128), (129, 300), (300, 300)]
+)
 def test_blocks_that_are_left_out_hold_nothing_that_is_seen(queries, keys):
     seen = torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)
     rows, columns = (-(-size // BLOCK) for size in (queries, keys))

@@ -12,16 +12,24 @@ import locant
 from locant.attention.kv_cache import _BUFFERS, MIN_SPARE_TOKENS, Cache
 
 DIM, HEADS, T = 32, 4, 12
-MODES = {"no_grad": torch.no_grad, "inference": torch.inference_mode, "gradients": torch.enable_grad}
+MODES = {
+    "no_grad": torch.no_grad,
+    "inference": torch.inference_mode,
+    "gradients": torch.enable_grad,
+}
 
 
 def layer(name="rotary", **options):
     torch.manual_seed(0)
-    return locant.Attention(locant.make(name, dim=DIM, heads=HEADS, length=T + 200), **options).eval()
+    return locant.Attention(
+        locant.make(name, dim=DIM, heads=HEADS, length=T + 200), **options
+    ).eval()
 
 
 def tokens(count=T, rows=2):
-    return torch.randn(rows, count, DIM, generator=torch.Generator().manual_seed(1)), torch.arange(count)
+    return torch.randn(rows, count, DIM, generator=torch.Generator().manual_seed(1)), torch.arange(
+        count
+    )
 
 
 def go_on(made, x, pos, cache, *sizes):
@@ -108,7 +116,8 @@ def test_gradients_reach_the_first_token_through_steps():
 
 
 @pytest.mark.parametrize(
-    ("first", "then"), [("inference", "no_grad"), ("no_grad", "gradients"), ("no_grad", "inference")]
+    ("first", "then"),
+    [("inference", "no_grad"), ("no_grad", "gradients"), ("no_grad", "inference")],
 )
 def test_a_cache_goes_on_in_another_mode(first, then):
     made, (x, pos) = layer(), tokens()
@@ -117,7 +126,9 @@ def test_a_cache_goes_on_in_another_mode(first, then):
     with MODES[then]():
         after, _ = go_on(made, x.clone(), pos, caches[-1], 1, 1)
         whole = made(x, pos, causal=True)
-    torch.testing.assert_close(torch.cat([before, after], 1).detach(), whole[:, :8].detach(), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        torch.cat([before, after], 1).detach(), whole[:, :8].detach(), atol=1e-5, rtol=1e-5
+    )
 
 
 def test_a_room_lasts_as_long_as_a_cache_that_is_in_it():
@@ -133,7 +144,9 @@ def test_a_room_lasts_as_long_as_a_cache_that_is_in_it():
 
 def test_a_step_can_be_compiled():
     made, (x, pos) = layer(), tokens()
-    step = torch.compile(lambda x, pos, cache: made.step(x, pos, cache), backend="eager", fullgraph=True)
+    step = torch.compile(
+        lambda x, pos, cache: made.step(x, pos, cache), backend="eager", fullgraph=True
+    )
     with torch.no_grad():
         _, cache = made.step(x[:, :4], pos[:4])
         want, _ = made.step(x[:, 4:5], pos[4:5], cache)
@@ -150,7 +163,10 @@ def test_steps_give_gradients_where_only_the_encoding_learns(name):
     made.encoding.requires_grad_(True)
     x, pos = tokens()
     outs, _ = go_on(made, x, pos, None, 3, *[1] * (T - 3))
-    leaves, weights = list(made.encoding.parameters()), torch.arange(outs.numel()).view_as(outs).cos()
+    leaves, weights = (
+        list(made.encoding.parameters()),
+        torch.arange(outs.numel()).view_as(outs).cos(),
+    )
     got = torch.autograd.grad((outs * weights).sum(), leaves)
     want = torch.autograd.grad((made(x, pos, causal=True) * weights).sum(), leaves)
     torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-4)

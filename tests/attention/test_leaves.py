@@ -111,7 +111,10 @@ def test_second_derivatives_do_not_change_with_length(length, name):
     if name == "alibi" and length < 512:
         pytest.skip("torch's own kernel serves it, which says that it has no second derivative")
     results = []
-    for compute in (lambda **w: explicit(*leaves[:3], **w).out, lambda **w: attend(*leaves[:3], **w)):
+    for compute in (
+        lambda **w: explicit(*leaves[:3], **w).out,
+        lambda **w: attend(*leaves[:3], **w),
+    ):
         out = compute(encoding=encoding, q_pos=pos, k_pos=pos, causal=True)
         first = torch.autograd.grad(out.sum(), leaves, create_graph=True, allow_unused=True)
         total = sum(one.square().sum() for one in first if one is not None)
@@ -121,7 +124,9 @@ def test_second_derivatives_do_not_change_with_length(length, name):
 
 @pytest.mark.parametrize("length", [20, 600, 1100])
 @pytest.mark.parametrize("backend", ["auto", "reference", "blocked", "fused", "tiled"])
-def test_minus_infinity_from_a_bias_hides_a_key_and_a_query_that_sees_none_gives_zero(length, backend):
+def test_minus_infinity_from_a_bias_hides_a_key_and_a_query_that_sees_none_gives_zero(
+    length, backend
+):
     encoding, pos = Window(SHAPE), torch.arange(length)
     tensors = [t.requires_grad_() for t in qkv(batch=1, queries=length)]
     out = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, backend=backend)
@@ -155,7 +160,10 @@ def test_a_mask_of_zeros_and_minus_infinity_is_not_told_to_be_inverted():
 def test_heads_and_tokens_that_are_swapped_are_told():
     with pytest.raises(ValueError, match=r"swapped.*\n.*transpose\(1, 2\)"):
         attend(
-            *(t.transpose(1, 2) for t in qkv()), encoding=build("rotary"), q_pos=torch.arange(4), k_pos=torch.arange(4)
+            *(t.transpose(1, 2) for t in qkv()),
+            encoding=build("rotary"),
+            q_pos=torch.arange(4),
+            k_pos=torch.arange(4),
         )
 
 

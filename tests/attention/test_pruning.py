@@ -17,13 +17,22 @@ def test_keys_whose_weights_vanish_are_left_out():
     assert [one.last for one in ones] == [length] * 4
     by_slope = [length - one.first for one in ones]  # slopes 1/4, 1/16, 1/64, 1/256
     assert by_slope == sorted(by_slope)
-    assert by_slope[0] <= 1024  # 61 and what its own block may cost, 128, at 1/4 a step, in whole blocks
+    assert (
+        by_slope[0] <= 1024
+    )  # 61 and what its own block may cost, 128, at 1/4 a step, in whole blocks
     assert by_slope[-1] == length
     assert not ones[-1].fades(length // 2, length - 512)
     assert ones[-1].fades(length - 512, length)  # what lies ahead is hidden
-    assert [one.first for one in pruning.key_ranges(bias, long, most, (0 * long, 0 * long))[0]] == [3584, 2816, 0, 0]
+    assert [one.first for one in pruning.key_ranges(bias, long, most, (0 * long, 0 * long))[0]] == [
+        3584,
+        2816,
+        0,
+        0,
+    ]
     for logs in (None, (0 * long, 0 * long)):
-        far = pruning.key_ranges(bias, 1100 * long, most, logs)[0]  # content that may outweigh every distance
+        far = pruning.key_ranges(bias, 1100 * long, most, logs)[
+            0
+        ]  # content that may outweigh every distance
         nan = pruning.key_ranges(bias, torch.nan * long, most, logs)[0]
         assert {one.first for one in (*far, *nan)} == {0}
 
@@ -43,7 +52,9 @@ def test_every_query_keeps_the_keys_that_matter_to_it():
 def test_a_line_and_the_matrix_that_it_stands_for_have_the_same_extremes():
     line = torch.randn(3, 700 + 40 - 1)
     bias = line.as_strided((1, 3, 40, 700), (0, line.stride(0), 1, 1))
-    for of_line, of_matrix in zip(pruning._extremes(bias), pruning._extremes(bias.contiguous()), strict=True):
+    for of_line, of_matrix in zip(
+        pruning._extremes(bias), pruning._extremes(bias.contiguous()), strict=True
+    ):
         assert torch.equal(of_line, of_matrix)
 
 
@@ -64,10 +75,18 @@ def test_of_a_piece_all_keys_some_or_none_may_matter():
     low = high = torch.zeros(1, 1)
     of = lambda bias: pruning.ranges_in_piece(bias, long, most, keys, low, high)[0][0]  # noqa: E731
     assert of(flat) == pruning.KeyRange(0, keys, [False] * 4)
-    assert (of(steep).first, of(steep).last) == (3 * pruning.KEY_BLOCK, keys)  # the block before it begins at −64
+    assert (of(steep).first, of(steep).last) == (
+        3 * pruning.KEY_BLOCK,
+        keys,
+    )  # the block before it begins at −64
     assert of(steep).fading == [True, True, True, True]
     assert of(flat - 100).first == of(flat - 100).last  # nothing
-    assert of(torch.where(torch.arange(keys) == 3, -torch.inf, flat)).fading == [True, False, False, False]
+    assert of(torch.where(torch.arange(keys) == 3, -torch.inf, flat)).fading == [
+        True,
+        False,
+        False,
+        False,
+    ]
     assert of(flat + torch.nan).last == keys  # a NaN matters
 
 
@@ -81,7 +100,9 @@ def test_a_span_is_cut_at_a_piece_and_counted_from_it():
     nothing = span.clipped(4 * wide, 5 * wide)
     assert nothing.first == nothing.last
     nothing = pruning.KeyRange(3 * wide, 4 * wide, [True] * 4).clipped(0, wide)
-    assert nothing.first == nothing.last <= wide  # or heads that are done together would need more than the piece
+    assert (
+        nothing.first == nothing.last <= wide
+    )  # or heads that are done together would need more than the piece
 
 
 def test_pieces_begin_where_the_queries_are():

@@ -126,7 +126,9 @@ def laid(kind, tensor):
     groups=st.sampled_from([1, 2, 4]),
     causal=st.booleans(),
     kind=st.sampled_from(["even", "even rows", "whole", "far", "real"]),
-    seen=st.sampled_from(["all", "all", "padding", "padding on the left", "packed", "any", "by head"]),
+    seen=st.sampled_from(
+        ["all", "all", "padding", "padding on the left", "packed", "any", "by head"]
+    ),
     memory=st.sampled_from(["plain", "plain", "by token", "columns", "every second"]),
     double=st.booleans(),
     small=st.booleans(),
@@ -148,11 +150,15 @@ def test_rows_of_a_bias_equal_the_whole_of_it(
     mask = None if seen == "all" else mask_of(seen, rows, queries, keys, draw)
     steep = float((difference(q_pos, k_pos).abs() + 1).sqrt().max()) if name == "near" else 1.0
     with blocks_of(8) if small else nullcontext():
-        pairs = list(both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal, mask=mask))
+        pairs = list(
+            both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal, mask=mask)
+        )
     for number, (want, got) in enumerate(pairs):
         # what is learnt gets the sum of many terms that cancel: rounding grows with the root of how many there are, and with
         # how steeply the bias hangs on what is learnt
-        terms = rows * 4 * queries * keys / want.numel() if number >= len(("out", "q", "k", "v")) else 1
+        terms = (
+            rows * 4 * queries * keys / want.numel() if number >= len(("out", "q", "k", "v")) else 1
+        )
         size = want.abs().max().clamp(min=max(1.0, terms**0.5 / 10 * (steep if terms > 1 else 1)))
         assert torch.isfinite(got).all()
         assert (got - want).abs().max() <= bound * size
@@ -164,7 +170,11 @@ def test_lengths_past_every_block_are_equal_too(name, causal):
     length = forward.QUERIES_AT_ONCE + backward.QUERIES_AT_ONCE + 7
     pos = torch.arange(length)
     for want, got in both(
-        made(name, torch.float32), *qkv(batch=1, queries=length), q_pos=pos, k_pos=pos, causal=causal
+        made(name, torch.float32),
+        *qkv(batch=1, queries=length),
+        q_pos=pos,
+        k_pos=pos,
+        causal=causal,
     ):
         torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
 
@@ -188,7 +198,9 @@ def test_gradients_of_gradients_are_exact(backend, power, uneven):
     leaves.append(encoding.table)
     results = []
     for name in ("reference", backend):
-        out = attend(*leaves[:3], encoding=encoding, q_pos=pos, k_pos=pos, causal=True, backend=name)
+        out = attend(
+            *leaves[:3], encoding=encoding, q_pos=pos, k_pos=pos, causal=True, backend=name
+        )
         first = torch.autograd.grad(out.pow(power).sum(), leaves, create_graph=True)
         results.append(torch.autograd.grad(sum(one.square().sum() for one in first), leaves))
     torch.testing.assert_close(*results, atol=1e-10, rtol=1e-8)
@@ -198,7 +210,16 @@ def test_gradients_of_gradients_are_exact(backend, power, uneven):
 def test_what_changed_before_the_backward_pass_is_refused_and_not_wrong(what):
     pos, mask = torch.arange(30) ** 2, torch.ones(1, 1, 1, 30, dtype=torch.bool)
     encoding, (q, k, v) = build("relative"), qkv(queries=30)
-    out = attend(q.requires_grad_(), k, v, encoding=encoding, q_pos=pos, k_pos=pos, mask=mask, backend="tiled")
+    out = attend(
+        q.requires_grad_(),
+        k,
+        v,
+        encoding=encoding,
+        q_pos=pos,
+        k_pos=pos,
+        mask=mask,
+        backend="tiled",
+    )
     with torch.no_grad():
         {"table": encoding.table, "mask": mask, "positions": pos}[what].zero_()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
@@ -209,7 +230,9 @@ def test_positions_made_in_inference_mode_serve():
     with torch.inference_mode():
         pos = torch.arange(30) ** 2
     q, k, v = qkv(queries=30)
-    attend(q.requires_grad_(), k, v, encoding=build("relative"), q_pos=pos, k_pos=pos, backend="tiled").sum().backward()
+    attend(
+        q.requires_grad_(), k, v, encoding=build("relative"), q_pos=pos, k_pos=pos, backend="tiled"
+    ).sum().backward()
     assert q.grad.isfinite().all()
 
 
@@ -230,8 +253,12 @@ def test_a_steep_bias_is_exact_beyond_what_it_reaches(steep):
     length = pruning.MIN_KEYS_TO_PRUNE + 300
     pos = torch.arange(length) * steep
     for causal in (False, True):
-        for want, got in both(build("alibi"), *qkv(batch=2, queries=length), q_pos=pos, k_pos=pos, causal=causal):
-            torch.testing.assert_close(got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0)
+        for want, got in both(
+            build("alibi"), *qkv(batch=2, queries=length), q_pos=pos, k_pos=pos, causal=causal
+        ):
+            torch.testing.assert_close(
+                got, want, atol=2e-5 * float(want.detach().abs().max()), rtol=0
+            )
 
 
 def test_what_heads_give_to_a_bias_that_they_share_is_summed():

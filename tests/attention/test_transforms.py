@@ -13,7 +13,9 @@ from locant.attention import attend
 
 def net(name, **settings):
     torch.manual_seed(5)
-    return locant.Transformer(build(name), layers=2, embed=torch.nn.Linear(6, 32), **settings).eval()
+    return locant.Transformer(
+        build(name), layers=2, embed=torch.nn.Linear(6, 32), **settings
+    ).eval()
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -28,7 +30,11 @@ def test_compiling_the_whole_graph_changes_nothing(name, causal):
 @pytest.mark.parametrize("name", [*locant.names(), "rotary interleaved"])
 def test_compiled_training_gives_the_same_gradients(name):
     torch._dynamo.reset()
-    model, x, pos = net(name), torch.randn(2, 150, 6), locant.positions.consecutive(64).repeat(3)[:150]
+    model, x, pos = (
+        net(name),
+        torch.randn(2, 150, 6),
+        locant.positions.consecutive(64).repeat(3)[:150],
+    )
     compiled = torch.compile(model, fullgraph=True, backend="eager")
     parameters = list(model.parameters())
     plain = torch.autograd.grad(model(x, pos).square().mean(), parameters)
@@ -68,13 +74,17 @@ def test_per_sample_gradients_of_functional_calls_work(name):
 
 @pytest.mark.parametrize("name", some_every_day("t5", "rotary", "shaw", "pope"))
 @pytest.mark.parametrize("causal", [False, True])
-def test_a_graph_exported_with_a_dynamic_length_gives_the_same_numbers_at_every_length(name, causal):
+def test_a_graph_exported_with_a_dynamic_length_gives_the_same_numbers_at_every_length(
+    name, causal
+):
     torch.manual_seed(5)
     encoding = build(name, length=1024)
     model = locant.Transformer(encoding, layers=2, causal=causal).eval()
     length = torch.export.Dim("length", min=2, max=4096 if encoding.extrapolates else 1024)
     example = (torch.randn(1, 9, 32), locant.positions.consecutive(9))
-    program = torch.export.export(model, example, dynamic_shapes=({1: length}, {0: length})).module()
+    program = torch.export.export(
+        model, example, dynamic_shapes=({1: length}, {0: length})
+    ).module()
     for count in (2, 7, 300, 700):
         x, pos = torch.randn(1, count, 32), locant.positions.consecutive(count)
         torch.testing.assert_close(program(x, pos), model(x, pos), atol=2e-5, rtol=1e-4)
@@ -122,4 +132,7 @@ def test_a_fixed_encoding_stores_nothing(name):
 @pytest.mark.parametrize("name", EVERY)
 def test_float64_all_the_way_stays_float64(name):
     model = net(name).double()
-    assert model(torch.randn(1, 5, 6, dtype=torch.float64), locant.positions.consecutive(5)).dtype == torch.float64
+    assert (
+        model(torch.randn(1, 5, 6, dtype=torch.float64), locant.positions.consecutive(5)).dtype
+        == torch.float64
+    )

@@ -24,7 +24,9 @@ def controlled(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def seasonal(draw: np.random.Generator) -> np.ndarray:
     """Noise, a trend and waves of period 24 and 168, with amplitudes and phases of their own in each feature."""
     t = np.arange(LEAD + LENGTH)[:, None]
-    whole = draw.normal(0, 0.1, (LEAD + LENGTH, FEATURES)) + draw.uniform(-0.001, 0.001, FEATURES) * t
+    whole = (
+        draw.normal(0, 0.1, (LEAD + LENGTH, FEATURES)) + draw.uniform(-0.001, 0.001, FEATURES) * t
+    )
     for period in (24, 168):
         phase = draw.uniform(0, 2 * np.pi, FEATURES)
         whole = whole + draw.uniform(0.5, 2, FEATURES) * np.sin(2 * np.pi * t / period + phase)
@@ -54,4 +56,6 @@ def wavy(points: int, features: int = 3, seed: int = 0) -> np.ndarray:
     """Clean waves with a little noise, of unit size."""
     draw = np.random.default_rng(seed)
     t = np.arange(points)[:, None]
-    return np.sin(2 * np.pi * t / 24 + np.arange(features)) + draw.normal(0, 0.05, (points, features))
+    return np.sin(2 * np.pi * t / 24 + np.arange(features)) + draw.normal(
+        0, 0.05, (points, features)
+    )

@@ -56,7 +56,9 @@ def ranks(name, **options):
         scores, wrong = judge(name, lead, series, **options), kind > 0
         among = (kind == CONTEXTUAL) | ~wrong
         contextual = roc_auc_score(wrong[among], scores[among])
-        rows.append((roc_auc_score(wrong, scores), average_precision_score(wrong, scores), contextual))
+        rows.append(
+            (roc_auc_score(wrong, scores), average_precision_score(wrong, scores), contextual)
+        )
     return np.mean(rows, axis=0)
 
 
@@ -99,7 +101,10 @@ def test_finding_the_periods_costs_nothing_against_knowing_them():
 def test_a_score_is_asked_of_lead_and_series_alone(name):
     first, second, *options = inspect.signature(baselines.load(name).score).parameters.values()
     assert (first.name, second.name) == ("lead", "series")
-    assert all(option.kind is option.KEYWORD_ONLY and option.default is not option.empty for option in options)
+    assert all(
+        option.kind is option.KEYWORD_ONLY and option.default is not option.empty
+        for option in options
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,7 +160,9 @@ def test_one_point_fewer_is_refused(name):
     lead, series = LEAST[name]
     lead, series = (lead, series - 1) if lead == 0 else (lead - 1, series)
     whole = wavy(lead + series)
-    with pytest.raises(ValueError, match=rf"{name} needs (a lead of )?at least \d+ points(.|\n)*Give a longer one"):
+    with pytest.raises(
+        ValueError, match=rf"{name} needs (a lead of )?at least \d+ points(.|\n)*Give a longer one"
+    ):
         judge(name, whole[:lead], whole[lead:])
 
 
@@ -163,14 +170,32 @@ def test_one_point_fewer_is_refused(name):
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda lead, series: (lead, _with(series, np.nan)), "Feature 1 of the series is nan at point 7"),
-        (lambda lead, series: (_with(lead, np.inf), series), "Feature 1 of the lead is inf at point 7"),
+        (
+            lambda lead, series: (lead, _with(series, np.nan)),
+            "Feature 1 of the series is nan at point 7",
+        ),
+        (
+            lambda lead, series: (_with(lead, np.inf), series),
+            "Feature 1 of the lead is inf at point 7",
+        ),
         (lambda lead, series: (lead, series[:, :2]), "a lead of 3 features and a series of 2"),
-        (lambda lead, series: (lead[:, 0], series[:, 0]), r"shape \(points, features\). Got \(250,\)"),
-        (lambda lead, series: (lead[:, :0], series[:, :0]), r"shape \(points, features\). Got \(250, 0\)"),
+        (
+            lambda lead, series: (lead[:, 0], series[:, 0]),
+            r"shape \(points, features\). Got \(250,\)",
+        ),
+        (
+            lambda lead, series: (lead[:, :0], series[:, :0]),
+            r"shape \(points, features\). Got \(250, 0\)",
+        ),
         (lambda lead, series: (lead, series[:0]), "a series without points"),
-        (lambda lead, series: (lead, series.astype(str)), "takes a series of real numbers. Got an array of type <U"),
-        (lambda lead, series: (lead + 1j, series), "takes a lead of real numbers. Got an array of type complex"),
+        (
+            lambda lead, series: (lead, series.astype(str)),
+            "takes a series of real numbers. Got an array of type <U",
+        ),
+        (
+            lambda lead, series: (lead + 1j, series),
+            "takes a lead of real numbers. Got an array of type complex",
+        ),
     ],
     ids=["nan", "infinite", "unequal", "flat", "no feature", "empty", "words", "complex"],
 )
@@ -194,10 +219,18 @@ def _with(values, number):
         ("harmonic", {"periods": range(2, 300)}, "needs at least 599 points"),
         ("local_quadratic", {"reach": 1}, "at least 2 for reach. Got 1"),
         ("nearest_window", {"window": 1}, "at least 2 for window. Got 1"),
-        ("nearest_window", {"window": 251}, "a lead of at least 251 points. Got 250. .* or a smaller window"),
+        (
+            "nearest_window",
+            {"window": 251},
+            "a lead of at least 251 points. Got 250. .* or a smaller window",
+        ),
         ("rolling_median", {"window": 4}, "an odd window: .* Got 4"),
         ("sub_pca", {"components": 0}, "at least 1 for components. Got 0"),
-        ("sub_pca", {"window": 245}, "a lead of at least 251 points. Got 250. .* a smaller window or fewer components"),
+        (
+            "sub_pca",
+            {"window": 245},
+            "a lead of at least 251 points. Got 250. .* a smaller window or fewer components",
+        ),
     ],
 )
 def test_an_option_out_of_range_is_refused_with_what_is_allowed(name, options, sentence):
@@ -208,7 +241,8 @@ def test_an_option_out_of_range_is_refused_with_what_is_allowed(name, options, s
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
     with pytest.raises(
-        ValueError, match=r"no baseline is called 'harmonics'. Did you mean 'harmonic'\?\n  Known: dist"
+        ValueError,
+        match=r"no baseline is called 'harmonics'. Did you mean 'harmonic'\?\n  Known: dist",
     ):
         baselines.load("harmonics")
     with pytest.raises(ValueError, match="no baseline is called '_robust'"):
@@ -224,7 +258,9 @@ def test_the_score_is_the_distance_from_what_was_expected(name):
     assert np.abs(series - expected)[kind == 0].mean() < 0.2
 
 
-@pytest.mark.parametrize(("period", "other"), [(24, 168), (23.7, 100.3), (7.77, 211.0), (2.9, 13.13)])
+@pytest.mark.parametrize(
+    ("period", "other"), [(24, 168), (23.7, 100.3), (7.77, 211.0), (2.9, 13.13)]
+)
 def test_periods_that_do_not_divide_the_length_are_found_among_anomalies(period, other):
     draw, t = np.random.default_rng(3), np.arange(1511)
     values = 2 * np.sin(2 * np.pi * t / period + 1) + np.cos(2 * np.pi * t / other) + 0.001 * t
@@ -236,14 +272,18 @@ def test_periods_that_do_not_divide_the_length_are_found_among_anomalies(period,
 def test_many_equal_waves_of_a_short_series_are_all_found():
     draw, t = np.random.default_rng(7), np.arange(100)
     periods = [3.1, 4.7, 6.2, 8.5, 11.3, 17.9, 30.0]
-    values = sum(np.sin(2 * np.pi * t / period + period) for period in periods) + draw.normal(0, 0.1, 100)
+    values = sum(np.sin(2 * np.pi * t / period + period) for period in periods) + draw.normal(
+        0, 0.1, 100
+    )
     assert sorted(harmonic.find_periods(values)) == pytest.approx(periods, rel=0.02)
 
 
 @pytest.mark.parametrize("steps", [50, 100, 200])
 def test_a_wave_that_grows_is_not_taken_for_two_of_the_same_period(steps):
     t = np.arange(600)
-    values = np.exp(t / steps) * np.sin(2 * np.pi * t / 20) + np.random.default_rng(8).normal(0, 0.1, 600)
+    values = np.exp(t / steps) * np.sin(2 * np.pi * t / 20) + np.random.default_rng(8).normal(
+        0, 0.1, 600
+    )
     frequencies = np.sort([1 / period for period in harmonic.find_periods(values)])
     assert len(frequencies) > 1
     assert np.diff(frequencies).min() > 0.5 / 600

@@ -65,7 +65,9 @@ def test_noise_scores_at_the_ends_as_in_the_middle():
 
 
 def windows_of(whole, window):
-    return np.stack([whole[start : start + window] for start in range(len(whole) - window + 1)])  # (N, window, F)
+    return np.stack(
+        [whole[start : start + window] for start in range(len(whole) - window + 1)]
+    )  # (N, window, F)
 
 
 def mean_at_points(windows):
@@ -84,7 +86,10 @@ def test_sub_pca_is_that_of_sklearn(window, components):
     pca = PCA(components, svd_solver="full").fit(seen)
     rows = windows_of(np.concatenate([LEAD[1 - window :], SERIES]), window)
     expected = pca.inverse_transform(pca.transform(rows.reshape(len(rows), -1))).reshape(rows.shape)
-    same(sub_pca.fit(LEAD, SERIES, window=window, components=components), mean_at_points(expected)[window - 1 :])
+    same(
+        sub_pca.fit(LEAD, SERIES, window=window, components=components),
+        mean_at_points(expected)[window - 1 :],
+    )
 
 
 @pytest.mark.parametrize("window", [96, 10])
@@ -95,12 +100,18 @@ def test_nearest_window_is_the_first_of_all_distances(window):
     for row in windows_of(np.concatenate([LEAD[1 - window :], SERIES]), window):
         distances = np.linalg.norm(seen - (row - row.mean(0)), axis=(1, 2))
         expected.append(seen[distances.argmin()] + row.mean(0))
-    same(nearest_window.fit(LEAD, SERIES, window=window), mean_at_points(np.array(expected))[window - 1 :])
+    same(
+        nearest_window.fit(LEAD, SERIES, window=window),
+        mean_at_points(np.array(expected))[window - 1 :],
+    )
 
 
 def test_nearest_window_does_not_depend_on_the_size_of_its_blocks(monkeypatch):
     want = nearest_window.fit(LEAD, SERIES, window=24)
-    for place in ("locant.anomaly.baselines.nearest_window.BLOCK", "locant.anomaly.baselines._windows.BLOCK"):
+    for place in (
+        "locant.anomaly.baselines.nearest_window.BLOCK",
+        "locant.anomaly.baselines._windows.BLOCK",
+    ):
         monkeypatch.setattr(place, 37)
     same(nearest_window.fit(LEAD, SERIES, window=24), want)
 
@@ -121,7 +132,9 @@ def test_harmonic_without_anomalies_is_a_least_squares_fit():
     want = columns @ np.linalg.lstsq(columns, noisy, rcond=None)[0]
     got = harmonic.fit(noisy[:200, None], noisy[200:, None], periods=(33.3,))[:, 0]
     np.testing.assert_allclose(got, want[200:], atol=0.005)
-    np.testing.assert_allclose(harmonic.fit(noisy[:200, None], noisy[200:, None])[:, 0], clean[200:], atol=0.03)
+    np.testing.assert_allclose(
+        harmonic.fit(noisy[:200, None], noisy[200:, None])[:, 0], clean[200:], atol=0.03
+    )
 
 
 def test_harmonic_without_any_wave_is_a_straight_line():

@@ -15,7 +15,9 @@ def wave(rows=360, columns=1, noise=0.1, seed=0):
     """Seasons with noise, (rows, columns)."""
     draw = np.random.default_rng(seed)
     time = np.arange(rows)[:, None]
-    return np.sin(2 * np.pi * time / SEASON + np.arange(columns)) + draw.normal(0, noise, (rows, columns))
+    return np.sin(2 * np.pi * time / SEASON + np.arange(columns)) + draw.normal(
+        0, noise, (rows, columns)
+    )
 
 
 def as_series(values, times=None, irregular=0.0, labels=None):
@@ -28,12 +30,17 @@ def csv(values, names=None, start="2014-02-14T00:00"):
     """The text of a CSV with hourly times."""
     names = names or [f"x{number}" for number in range(values.shape[1])]
     times = np.datetime64(start) + np.arange(len(values)) * np.timedelta64(1, "h")
-    rows = [",".join([str(time), *(f"{value:.6f}" for value in row)]) for time, row in zip(times, values, strict=True)]
+    rows = [
+        ",".join([str(time), *(f"{value:.6f}" for value in row)])
+        for time, row in zip(times, values, strict=True)
+    ]
     return "\n".join([",".join(["time", *names]), *rows]) + "\n"
 
 
 def run(*arguments, stdin=None):
-    return CliRunner().invoke(app, ["detect", *map(str, arguments)], input=stdin, env={"COLUMNS": "120"})
+    return CliRunner().invoke(
+        app, ["detect", *map(str, arguments)], input=stdin, env={"COLUMNS": "120"}
+    )
 
 
 def ran(*arguments, stdin=None):

@@ -37,11 +37,20 @@ def files(folder):
 
 def test_the_files_hold_scores_events_and_a_picture(file, tmp_path):
     done = ran(file, "--method", "sub-pca", "--parquet", "--out", tmp_path / "out")
-    assert files(tmp_path / "out") == ["detected.png", "events.csv", "events.json", "scores.csv", "scores.parquet"]
+    assert files(tmp_path / "out") == [
+        "detected.png",
+        "events.csv",
+        "events.json",
+        "scores.csv",
+        "scores.parquet",
+    ]
     scores = pl.read_csv(tmp_path / "out" / "scores.csv")
     assert scores.columns == ["row", "time", "score", "event", "x0", "x0 expected", "x0 score"]
     assert len(scores) == 300
-    assert pl.read_parquet(tmp_path / "out" / "scores.parquet")["score"].to_list() == scores["score"].to_list()
+    assert (
+        pl.read_parquet(tmp_path / "out" / "scores.parquet")["score"].to_list()
+        == scores["score"].to_list()
+    )
     (event,) = pl.read_csv(tmp_path / "out" / "events.csv").to_dicts()
     assert 198 <= event["first_row"] <= 200 <= 203 <= event["last_row"] <= 205
     assert event["start"].startswith("2014-02-22T")
@@ -63,13 +72,26 @@ def test_a_quiet_series_gives_files_without_events(tmp_path):
 
 def test_labels_bring_measures_and_baselines_but_never_point_adjusted_f1(file, tmp_path):
     (tmp_path / "labels.json").write_text('[["2014-02-22T08:00", "2014-02-22T11:00"]]')
-    done = ran(file, *PLAIN, "--windows", tmp_path / "labels.json", "--baselines", "--out", tmp_path / "out", "--json")
+    done = ran(
+        file,
+        *PLAIN,
+        "--windows",
+        tmp_path / "labels.json",
+        "--baselines",
+        "--out",
+        tmp_path / "out",
+        "--json",
+    )
     told = json.loads(done.stdout)
     measures = told["against_labels"]
-    assert {"VUS-PR", "average precision", "AUC-ROC", "affiliation F1", "event recall"} <= set(measures)
+    assert {"VUS-PR", "average precision", "AUC-ROC", "affiliation F1", "event recall"} <= set(
+        measures
+    )
     assert measures["event recall"] == 1.0
     assert measures["AUC-ROC"] > 0.95
-    assert {"sub-pca", "rolling-median", "second-difference", "harmonic", "nearest-window"} == set(told["baselines"])
+    assert {"sub-pca", "rolling-median", "second-difference", "harmonic", "nearest-window"} == set(
+        told["baselines"]
+    )
     assert "No point-adjusted F1: random scores do well by it" in done.stderr
     assert told["vus_pr_window"] == 24  # the season
     assert "VUS-PR gives part of the credit up to 12 rows from a label" in done.stderr
@@ -80,7 +102,17 @@ def test_the_user_is_told_when_a_plain_method_is_better(file, tmp_path):
     text = file.read_text().splitlines()
     label = ["label", *("1" if 190 <= row < 230 else "0" for row in range(300))]
     file.write_text("\n".join(f"{line},{mark}" for line, mark in zip(text, label, strict=True)))
-    done = ran(file, *PLAIN, "--season", "50", "--baselines", "--labels", "label", "--out", tmp_path / "out")
+    done = ran(
+        file,
+        *PLAIN,
+        "--season",
+        "50",
+        "--baselines",
+        "--labels",
+        "label",
+        "--out",
+        tmp_path / "out",
+    )
     assert "On these labels the plain method" in done.stdout
 
 
@@ -89,10 +121,25 @@ def test_a_saved_detector_judges_new_files_and_pipes(file, tmp_path):
     new = wave(200)
     new[100:104] -= 3
     (tmp_path / "new.csv").write_text(csv(new, start="2014-02-26T12:00"))
-    done = ran(tmp_path / "new.csv", "--model", tmp_path / "kept", "--no-picture", "--out", tmp_path / "b", "--json")
+    done = ran(
+        tmp_path / "new.csv",
+        "--model",
+        tmp_path / "kept",
+        "--no-picture",
+        "--out",
+        tmp_path / "b",
+        "--json",
+    )
     (event,) = json.loads(done.stdout)["events"]
     assert 99 <= event["first_row"] <= 101
-    piped = ran("-", "--model", tmp_path / "kept", "--out", tmp_path / "c", stdin=csv(new, start="2014-02-26T12:00"))
+    piped = ran(
+        "-",
+        "--model",
+        tmp_path / "kept",
+        "--out",
+        tmp_path / "c",
+        stdin=csv(new, start="2014-02-26T12:00"),
+    )
     rows = list(reader.DictReader(io.StringIO(piped.stdout)))
     assert len(rows) == 200
     assert 98 <= int(np.argmax([float(row["score"]) for row in rows])) <= 106
@@ -152,7 +199,10 @@ BAD = {
     "a column of text": (b"name\na\nb\nc\n", "has no column of numbers that vary"),
     "nothing but NaN": (b"x\nNaN\nNaN\n", "has no values"),
     "a constant": (b"x\n" + b"5\n" * 200, "is constant"),
-    "ten rows": (csv(wave(10)).encode(), "detect needs at least 100 rows to learn from. mine.csv gives 10"),
+    "ten rows": (
+        csv(wave(10)).encode(),
+        "detect needs at least 100 rows to learn from. mine.csv gives 10",
+    ),
     "dates in two formats": (GOOD.encode() + b"14/03/2014 10:00,1\n", "is written unlike"),
     "a binary file": (bytes(range(256)) * 20, "is no text"),
 }
@@ -162,13 +212,18 @@ BAD = {
 def test_a_bad_file_is_refused_and_nothing_is_written(what, tmp_path):
     content, why = BAD[what]
     (tmp_path / "mine.csv").write_bytes(content)
-    assert why in refused(tmp_path / "mine.csv", "--out", tmp_path / "out", "--save", tmp_path / "kept")
+    assert why in refused(
+        tmp_path / "mine.csv", "--out", tmp_path / "out", "--save", tmp_path / "kept"
+    )
     assert files(tmp_path) == ["mine.csv"]
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(TWICE, "repeated a moment"), (GOOD.replace(GOOD.splitlines()[9].split(",")[1], "inf"), "missing")],
+    [
+        (TWICE, "repeated a moment"),
+        (GOOD.replace(GOOD.splitlines()[9].split(",")[1], "inf"), "missing"),
+    ],
 )
 def test_what_can_be_repaired_is_repaired_and_told(content, said, tmp_path):
     (tmp_path / "mine.csv").write_text(content)
@@ -179,7 +234,9 @@ def test_a_folder_a_missing_file_and_a_window_outside_are_refused(file, tmp_path
     assert "is a folder" in refused(tmp_path, "--out", tmp_path / "out")
     assert "there is no file" in refused(tmp_path / "mime.csv", "--out", tmp_path / "out")
     (tmp_path / "labels.json").write_text('[["2020-01-01", "2020-01-02"]]')
-    assert "2020-01-01" in refused(file, "--windows", tmp_path / "labels.json", "--out", tmp_path / "out")
+    assert "2020-01-01" in refused(
+        file, "--windows", tmp_path / "labels.json", "--out", tmp_path / "out"
+    )
     assert files(tmp_path) == ["labels.json", "mine.csv"]
 
 
@@ -194,9 +251,15 @@ def test_a_saved_detector_refuses_other_columns_and_other_times(file, tmp_path):
     (tmp_path / "other.csv").write_text(csv(wave(120), names=["load"]))
     asked = ("--model", tmp_path / "kept", "--out", tmp_path / "b")
     assert "x0" in refused(tmp_path / "other.csv", *asked)
-    assert "knows the columns x0; the series has load" in refused(tmp_path / "other.csv", "--columns", "load", *asked)
-    (tmp_path / "rows.csv").write_text("x0\n" + "\n".join(f"{value:.4f}" for value in wave(120)[:, 0]))
-    assert "learnt from rows with times (dates); here are none" in refused(tmp_path / "rows.csv", *asked)
+    assert "knows the columns x0; the series has load" in refused(
+        tmp_path / "other.csv", "--columns", "load", *asked
+    )
+    (tmp_path / "rows.csv").write_text(
+        "x0\n" + "\n".join(f"{value:.4f}" for value in wave(120)[:, 0])
+    )
+    assert "learnt from rows with times (dates); here are none" in refused(
+        tmp_path / "rows.csv", *asked
+    )
     assert not (tmp_path / "b").exists()
 
 
@@ -233,7 +296,9 @@ def test_a_truncated_or_changed_detector_is_refused(file, tmp_path, name):
         (["--out", "mine.csv/x"], "is a file. Choose another place"),
     ],
 )
-def test_a_wrong_request_is_refused_before_anything_runs(file, tmp_path, monkeypatch, arguments, why):
+def test_a_wrong_request_is_refused_before_anything_runs(
+    file, tmp_path, monkeypatch, arguments, why
+):
     monkeypatch.chdir(tmp_path)
     assert why in refused(file, *arguments)
     assert files(tmp_path) == ["mine.csv"]
@@ -241,7 +306,16 @@ def test_a_wrong_request_is_refused_before_anything_runs(file, tmp_path, monkeyp
 
 def test_of_a_kept_detector_only_the_threshold_can_be_changed(file, tmp_path):
     ran(file, *PLAIN, "--out", tmp_path / "a", "--save", tmp_path / "kept")
-    ran(file, "--model", tmp_path / "kept", "--threshold", "2%", "--no-picture", "--out", tmp_path / "b")
+    ran(
+        file,
+        "--model",
+        tmp_path / "kept",
+        "--threshold",
+        "2%",
+        "--no-picture",
+        "--out",
+        tmp_path / "b",
+    )
     asked = (file, "--model", tmp_path / "kept", "--out", tmp_path / "c")
     assert "the threshold alone can be changed" in refused(*asked, "--season", "24")
     assert not (tmp_path / "c").exists()

@@ -47,8 +47,15 @@ def test_a_saved_detector_judges_as_before(every, method, tmp_path):
     before, after = detector.detect(new), again.detect(new)
     assert np.array_equal(before.scores, after.scores)
     assert before.events == after.events
-    assert (after.threshold, after.chosen, after.self_test) == (before.threshold, before.chosen, before.self_test)
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["detector.json", "detector.safetensors"]
+    assert (after.threshold, after.chosen, after.self_test) == (
+        before.threshold,
+        before.chosen,
+        before.self_test,
+    )
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [
+        "detector.json",
+        "detector.safetensors",
+    ]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -94,11 +101,15 @@ def test_true_times_are_positions_where_sampling_is_irregular_and_the_encoding_t
     rows = detect(series, Settings("transformer", ("learned",), **SHORT))
     assert (real.chosen.real_times, rows.chosen.real_times) == (True, False)
     assert "true times" in " ".join(real.chosen.why)
-    assert not np.array_equal(real.scores, detect(as_series(values, times), Settings("transformer", **SHORT)).scores)
+    assert not np.array_equal(
+        real.scores, detect(as_series(values, times), Settings("transformer", **SHORT)).scores
+    )
 
 
 def test_what_is_learnt_from_another_series_judges_this_one():
-    found = detect(as_series(faulty()), Settings("sub-pca", smooth=2), train=as_series(wave(480, seed=3)))
+    found = detect(
+        as_series(faulty()), Settings("sub-pca", smooth=2), train=as_series(wave(480, seed=3))
+    )
     assert 400 <= max(found.events, key=lambda event: event.score).peak < 406
     assert found.threshold.measured is not None
 
@@ -178,7 +189,14 @@ def test_after_a_gap_a_stream_gathers_rows_before_it_judges(every):
         (wave(200) > 0).astype(float),
         np.eye(200)[:, :2],
     ],
-    ids=["huge", "as large as can be", "tiny", "far from zero", "two values", "constant but for one"],
+    ids=[
+        "huge",
+        "as large as can be",
+        "tiny",
+        "far from zero",
+        "two values",
+        "constant but for one",
+    ],
 )
 def test_numbers_of_any_size_have_finite_scores(values):
     found = detect(as_series(values), Settings("sub-pca"))

@@ -19,9 +19,13 @@ def clean(seed, rows=ROWS):
 
 
 @pytest.mark.parametrize("learnt", ["from the series", "from a clean one"])
-@pytest.mark.parametrize(("method", "smooth"), [("sub-pca", 0), ("nearest-window", 0), ("sub-pca", 2)])
+@pytest.mark.parametrize(
+    ("method", "smooth"), [("sub-pca", 0), ("nearest-window", 0), ("sub-pca", 2)]
+)
 @pytest.mark.parametrize("asked", ["0.5%", "2%"])
-def test_the_told_rate_is_within_a_factor_of_two_of_that_on_fresh_data(method, smooth, asked, learnt):
+def test_the_told_rate_is_within_a_factor_of_two_of_that_on_fresh_data(
+    method, smooth, asked, learnt
+):
     settings = Settings(method, threshold=asked, smooth=smooth)
     train = None if learnt == "from the series" else clean(1)
     found = detect(clean(1 if train is None else 2), settings, train=train)
@@ -42,7 +46,9 @@ def test_the_told_rate_counts_the_tail_of_heavy_tailed_noise(asked):
 
 def test_high_scores_of_held_out_rows_count_as_false_alarms():
     values = wave(ROWS, noise=NOISE)
-    values[::20] += 4 * np.sign(values[::20])  # one row of twenty is odd, in the rows that are called clean too
+    values[::20] += 4 * np.sign(
+        values[::20]
+    )  # one row of twenty is odd, in the rows that are called clean too
     found = detect(as_series(values), Settings("harmonic", smooth=0))
     assert found.threshold.measured > 0.04
     assert "Anomalies among these rows count as false alarms." in found.threshold.sentence
@@ -57,7 +63,17 @@ def test_rows_that_are_known_to_be_clean_give_the_rate_that_was_asked_for():
 
 def test_what_was_asked_and_what_was_measured_are_told_together(tmp_path):
     (tmp_path / "mine.csv").write_text(csv(wave(ROWS, noise=NOISE)))
-    asked = ("--method", "sub-pca", "--smooth", "0", "--threshold", "0.5%", "--no-picture", "--out", tmp_path / "out")
+    asked = (
+        "--method",
+        "sub-pca",
+        "--smooth",
+        "0",
+        "--threshold",
+        "0.5%",
+        "--no-picture",
+        "--out",
+        tmp_path / "out",
+    )
     done = ran(tmp_path / "mine.csv", *asked)
     told = json.loads((tmp_path / "out" / "events.json").read_text())["threshold"]
     assert (told["asked"], told["rows"]) == (0.005, 1800)
@@ -69,7 +85,9 @@ def test_what_was_asked_and_what_was_measured_are_told_together(tmp_path):
 def test_few_rows_are_said_to_be_too_few():
     found = detect(clean(1, 400), Settings("harmonic", threshold="0.5%", smooth=20))
     assert found.threshold.measured is None
-    assert "not measured, 240 held-out rows are too few at this smoothing." in found.threshold.sentence
+    assert (
+        "not measured, 240 held-out rows are too few at this smoothing." in found.threshold.sentence
+    )
     found = detect(clean(1, 400), Settings("harmonic", threshold="0.5%", smooth=5))
     assert "about 13 independent scores: too few for so small a rate." in found.threshold.sentence
 

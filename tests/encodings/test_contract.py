@@ -42,7 +42,9 @@ def test_without_positions_shuffled_tokens_give_shuffled_outputs(name):
 def test_tokens_that_carry_their_positions_with_them_may_stand_anywhere(name):
     net, x, shuffle = model(build(name)), torch.randn(2, 9, 32), torch.randperm(9)
     pos = locant.positions.consecutive(9)
-    torch.testing.assert_close(net(x, pos)[:, shuffle], net(x[:, shuffle], pos[shuffle]), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        net(x, pos)[:, shuffle], net(x[:, shuffle], pos[shuffle]), atol=1e-5, rtol=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", claimants("shift_invariant"))
@@ -51,7 +53,10 @@ def test_tokens_that_carry_their_positions_with_them_may_stand_anywhere(name):
 def test_moving_the_whole_sequence_changes_no_score(name, shift, seed):
     encoding, (q, k, _) = build(name, seed=seed), qkv(seed=seed)
     pos = locant.positions.consecutive(11)
-    before, after = scores(encoding, q, k, pos, pos), scores(encoding, q, k, pos + shift, pos + shift)
+    before, after = (
+        scores(encoding, q, k, pos, pos),
+        scores(encoding, q, k, pos + shift, pos + shift),
+    )
     torch.testing.assert_close(after, before, atol=2e-4, rtol=1e-4)
 
 
@@ -85,7 +90,10 @@ def test_regular_time_stamps_are_the_same_as_indices(name):
 def test_nothing_jumps_between_whole_numbers(name):
     net, x = model(build(name)), torch.randn(1, 5, 32)
     base = torch.tensor([0.0, 1.0, 2.0, 5.0, 9.0], dtype=torch.float64)
-    outs = [net(x, base + step * torch.tensor([0.0, 0.0, 1.0, 0.0, 0.0])) for step in torch.linspace(0, 1, 101)]
+    outs = [
+        net(x, base + step * torch.tensor([0.0, 0.0, 1.0, 0.0, 0.0]))
+        for step in torch.linspace(0, 1, 101)
+    ]
     steps = torch.stack([(b - a).abs().max() for a, b in pairwise(outs)])
     whole = (outs[-1] - outs[0]).abs().max()
     assert steps.max() < 0.2 * whole + 1e-6
@@ -98,7 +106,9 @@ def test_a_farther_key_never_gets_more(name):
     assert (bias[:, 51:] <= bias[:, 50:-1]).all()
 
 
-@pytest.mark.parametrize("name", [n for n in claimants("tells_direction") if not build(n).causal_only])
+@pytest.mark.parametrize(
+    "name", [n for n in claimants("tells_direction") if not build(n).causal_only]
+)
 def test_a_mirrored_sequence_gives_other_outputs(name):
     net, x, pos = model(build(name)), torch.randn(1, 9, 32), locant.positions.consecutive(9)
     assert (net(x, pos).flip(1) - net(x.flip(1), pos)).abs().max() > 1e-4
@@ -156,7 +166,11 @@ def test_packed_sequences_do_not_touch(name, causal):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_causal_attention_learns_nothing_from_the_future(name):
-    net, x, pos = model(build(name), causal=True), torch.randn(1, 9, 32), locant.positions.consecutive(9)
+    net, x, pos = (
+        model(build(name), causal=True),
+        torch.randn(1, 9, 32),
+        locant.positions.consecutive(9),
+    )
     changed = torch.cat([x[:, :5], torch.randn(1, 4, 32)], 1)
     torch.testing.assert_close(net(changed, pos)[:, :5], net(x, pos)[:, :5], atol=1e-6, rtol=1e-5)
 
@@ -202,7 +216,9 @@ def test_grids_work_in_two_and_three_dimensions(name, sizes):
     same_scores = (net(x, pos) - net(x, moved)).abs().max() < 1e-4
     assert same_scores == encoding.shift_invariant
     shuffle = torch.randperm(count)
-    torch.testing.assert_close(net(x, pos)[:, shuffle], net(x[:, shuffle], pos[shuffle]), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        net(x, pos)[:, shuffle], net(x[:, shuffle], pos[shuffle]), atol=1e-5, rtol=1e-4
+    )
 
 
 def test_each_axis_of_a_grid_matters():

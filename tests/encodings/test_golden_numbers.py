@@ -10,7 +10,9 @@ from torch.testing import assert_close
 import locant
 from locant.attention import explicit
 
-REAL = torch.tensor([[0.0, -1.5, 2.25, 7.0, 1000.5], [3.0, 3.5, -80.0, 0.125, 12.0]], dtype=torch.float64)  # (B, T)
+REAL = torch.tensor(
+    [[0.0, -1.5, 2.25, 7.0, 1000.5], [3.0, 3.5, -80.0, 0.125, 12.0]], dtype=torch.float64
+)  # (B, T)
 WHOLE = torch.tensor([[0, 3, 4, 9, 40], [7, 6, 0, 30, 2]])  # (B, T)
 
 
@@ -28,7 +30,9 @@ def qkv(heads=2, queries=5, keys=5, width=4):
 
 
 def close(ours, loops, rtol=1e-12, atol=1e-12):
-    assert_close(ours.detach(), torch.as_tensor(np.array(loops), dtype=ours.dtype), rtol=rtol, atol=atol)
+    assert_close(
+        ours.detach(), torch.as_tensor(np.array(loops), dtype=ours.dtype), rtol=rtol, atol=atol
+    )
 
 
 def table(function, *sizes):
@@ -67,11 +71,15 @@ def test_a_width_of_four_has_the_numbers_of_the_lecture():
 
 def test_the_gram_row_of_width_eight_is_a_sum_of_cosines():
     waves = locant.make("sinusoidal", dim=8).vectors(torch.arange(5))
-    close(waves @ waves[0], [4, 3.535256, 2.563718, 1.964890, 2.266610], rtol=0, atol=6e-7)  # the last is 2.2666095
+    close(
+        waves @ waves[0], [4, 3.535256, 2.563718, 1.964890, 2.266610], rtol=0, atol=6e-7
+    )  # the last is 2.2666095
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "halves"])
-@pytest.mark.parametrize(("dim", "axes"), [(1, 1), (4, 1), (7, 1), (16, 1), (16, 2), (10, 2), (7, 2), (12, 3), (11, 3)])
+@pytest.mark.parametrize(
+    ("dim", "axes"), [(1, 1), (4, 1), (7, 1), (16, 1), (16, 2), (10, 2), (7, 2), (12, 3), (11, 3)]
+)
 def test_sinusoidal_is_its_formula(dim, axes, layout):
     pos = REAL if axes == 1 else torch.stack([REAL, REAL.flip(1), REAL + 2][:axes], -1)
     loops = [[sinusoid(np.atleast_1d(p), dim, layout, 100.0) for p in row.numpy()] for row in pos]
@@ -84,10 +92,18 @@ def test_sinusoidal_is_its_formula(dim, axes, layout):
 
 @pytest.mark.parametrize("dim", [6, 7])
 def test_hybrid_is_the_waves_plus_alpha_times_the_table(dim):
-    enc, x = make64("hybrid", dim=dim, length=50, base=100.0), torch.randn(2, 5, dim, dtype=torch.float64)
+    enc, x = (
+        make64("hybrid", dim=dim, length=50, base=100.0),
+        torch.randn(2, 5, dim, dtype=torch.float64),
+    )
     alpha, rows = enc.alpha.item(), enc.table.detach().numpy()
     loops = table(
-        lambda b, t, c: sinusoid([p := WHOLE[b, t].item()], dim, base=100.0)[c] + alpha * rows[p, c], 2, 5, dim
+        lambda b, t, c: (
+            sinusoid([p := WHOLE[b, t].item()], dim, base=100.0)[c] + alpha * rows[p, c]
+        ),
+        2,
+        5,
+        dim,
     )
     close(enc.embed(x, WHOLE), x.numpy() + loops)
 
@@ -104,19 +120,29 @@ def layer(x, linear):
 
 @pytest.mark.parametrize(("dim", "axes"), [(6, 1), (5, 1), (6, 2), (8, 3)])
 def test_fourier_is_waves_of_learned_frequency_through_a_network(dim, axes):
-    enc, x = make64("fourier", dim=dim, hidden=9, axes=axes), torch.randn(2, 5, dim, dtype=torch.float64)
+    enc, x = (
+        make64("fourier", dim=dim, hidden=9, axes=axes),
+        torch.randn(2, 5, dim, dtype=torch.float64),
+    )
     places = torch.stack([REAL, REAL.flip(1), REAL + 2][:axes], -1)  # (B, T, axes)
     frequency, pairs = enc.frequency.detach().numpy(), math.ceil(dim / 2)
-    angle = table(lambda b, t, c: sum(places[b, t, a] * frequency[a, c] for a in range(axes)), 2, 5, pairs)
+    angle = table(
+        lambda b, t, c: sum(places[b, t, a] * frequency[a, c] for a in range(axes)), 2, 5, pairs
+    )
     wave = np.concatenate([np.cos(angle), np.sin(angle)], -1) / math.sqrt(dim)
     hidden = layer(wave, enc.mlp[0])
-    loops = layer(hidden * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2))) / 2, enc.mlp[2])  # GELU
+    loops = layer(
+        hidden * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2))) / 2, enc.mlp[2]
+    )  # GELU
     close(enc.embed(x, REAL if axes == 1 else places), x.numpy() + loops, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_continuous_is_a_network_of_the_share_of_the_length(depth):
-    enc, x = make64("continuous", dim=5, length=20, hidden=9, depth=depth), torch.randn(2, 5, 5, dtype=torch.float64)
+    enc, x = (
+        make64("continuous", dim=5, length=20, hidden=9, depth=depth),
+        torch.randn(2, 5, 5, dtype=torch.float64),
+    )
     y = REAL.numpy()[..., None] / 20
     for step in range(depth):
         y = np.maximum(layer(y, enc.mlp[2 * step]), 0)
@@ -129,13 +155,18 @@ def test_a_bias_is_added_to_the_scaled_scores_by_every_backend(name, backend):
     enc, (q, k, v) = make64(name, dim=8, heads=2), qkv()
     bias = torch.zeros(2, 2, 5, 5) if name == "none" else enc.bias(WHOLE, WHOLE).detach()
     scores = table(lambda b, h, i, j: q[b, h, i] @ k[b, h, j] / 2 + bias[b, h, i, j], 2, 2, 5, 5)
-    close(locant.attend(q, k, v, encoding=enc, q_pos=WHOLE, k_pos=WHOLE, backend=backend), softmax(scores) @ v.numpy())
+    close(
+        locant.attend(q, k, v, encoding=enc, q_pos=WHOLE, k_pos=WHOLE, backend=backend),
+        softmax(scores) @ v.numpy(),
+    )
 
 
 def test_relative_looks_up_query_minus_key_and_clips_it():
     enc = make64("relative", dim=6, heads=3, max_distance=4)
     q_pos, k_pos, rows = WHOLE, WHOLE[:, :3] + 1, enc.table.detach().numpy()
-    loops = table(lambda b, h, i, j: rows[max(-4, min(4, q_pos[b, i] - k_pos[b, j])) + 4, h], 2, 3, 5, 3)
+    loops = table(
+        lambda b, h, i, j: rows[max(-4, min(4, q_pos[b, i] - k_pos[b, j])) + 4, h], 2, 3, 5, 3
+    )
     close(enc.bias(q_pos, k_pos), loops)
 
 
@@ -158,13 +189,19 @@ def t5_bucket(offset, buckets, furthest, sides):
 
 
 @pytest.mark.parametrize("sides", ["both", "behind"])
-@pytest.mark.parametrize(("buckets", "furthest"), [(32, 128), (4, 20), (10, 1000), (16, 64), (33, 100), (64, 512)])
+@pytest.mark.parametrize(
+    ("buckets", "furthest"), [(32, 128), (4, 20), (10, 1000), (16, 64), (33, 100), (64, 512)]
+)
 def test_t5_looks_up_the_bucket_of_key_minus_query(buckets, furthest, sides):
     enc = make64("t5", dim=6, heads=3, buckets=buckets, max_distance=furthest, sides=sides)
     offsets, rows = range(-1100, 1101), enc.table.detach().numpy()
-    assert enc.bucket(torch.tensor(offsets)).tolist() == [t5_bucket(o, buckets, furthest, sides) for o in offsets]
+    assert enc.bucket(torch.tensor(offsets)).tolist() == [
+        t5_bucket(o, buckets, furthest, sides) for o in offsets
+    ]
     q_pos, k_pos = WHOLE.tolist(), (3 * WHOLE[:, :3]).tolist()
-    bucket = table(lambda b, i, j: t5_bucket(k_pos[b][j] - q_pos[b][i], buckets, furthest, sides), 2, 5, 3).astype(int)
+    bucket = table(
+        lambda b, i, j: t5_bucket(k_pos[b][j] - q_pos[b][i], buckets, furthest, sides), 2, 5, 3
+    ).astype(int)
     close(enc.bias(WHOLE, 3 * WHOLE[:, :3]), np.moveaxis(rows[bucket], -1, 1))
 
 
@@ -177,9 +214,13 @@ def test_shaw_adds_a_vector_for_the_distance_to_every_key_and_value(causal):
     def row(b, i, j):
         return max(-3, min(3, k_pos[b, j].item() - q_pos[b, i].item())) + 3
 
-    scores = table(lambda b, h, i, j: q[b, h, i] @ (k[b, h, j] + a_k[row(b, i, j)]) / math.sqrt(4), 2, 2, 4, 5)
+    scores = table(
+        lambda b, h, i, j: q[b, h, i] @ (k[b, h, j] + a_k[row(b, i, j)]) / math.sqrt(4), 2, 2, 4, 5
+    )
     if causal:
-        scores += table(lambda i, j: -np.inf if j > i + 1 else 0, 4, 5)  # the last query is the last key
+        scores += table(
+            lambda i, j: -np.inf if j > i + 1 else 0, 4, 5
+        )  # the last query is the last key
     weights = softmax(scores)
     loops = np.zeros((2, 2, 4, 4))
     for b, h, i, j in np.ndindex(2, 2, 4, 5):
@@ -194,19 +235,25 @@ TWELVE = [*EIGHT, 0.707107, 0.353553, 0.176777, 0.088388]
 
 @pytest.mark.parametrize("known", [[0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125], EIGHT, TWELVE])
 def test_alibi_has_the_known_slopes(known):
-    assert locant.make("alibi", dim=24, heads=len(known)).slope.tolist() == pytest.approx(known, abs=5e-7)
+    assert locant.make("alibi", dim=24, heads=len(known)).slope.tolist() == pytest.approx(
+        known, abs=5e-7
+    )
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 6, 8, 13])
 @pytest.mark.parametrize("sides", ["symmetric", "causal", "two-sided"])
 def test_alibi_charges_its_slope_for_each_step(heads, sides):
     floor = 2 ** int(math.log2(heads))
-    exponents = [8 * h / floor for h in range(1, floor + 1)] + [8 * h / (2 * floor) for h in range(1, 2 * floor, 2)]
+    exponents = [8 * h / floor for h in range(1, floor + 1)] + [
+        8 * h / (2 * floor) for h in range(1, 2 * floor, 2)
+    ]
     slope = [0.5**e for e in exponents][:heads]
 
     def price(b, h, i, j):
         step = (REAL[b, i] - WHOLE[b, j]).item()
-        ahead = {"symmetric": slope[h], "causal": -slope[h], "two-sided": slope[heads - 1 - h]}[sides]
+        ahead = {"symmetric": slope[h], "causal": -slope[h], "two-sided": slope[heads - 1 - h]}[
+            sides
+        ]
         return -step * slope[h] if step > 0 else step * ahead
 
     enc = locant.make("alibi", dim=heads, heads=heads, sides=sides)
@@ -229,10 +276,15 @@ def turn_by_matrices(x, places, width, pairing, base=10_000.0):
 def test_rotary_turns_each_pair_by_a_matrix(width, axes, pairing):
     enc = locant.make("rotary", dim=24, heads=2, width=width, axes=axes, pairing=pairing, base=50.0)
     q, k, v = qkv(width=12)
-    q_pos, k_pos = (torch.stack([p, p.flip(1), p + 2][:axes], -1) for p in (REAL, WHOLE.double()))  # (B, T, axes)
+    q_pos, k_pos = (
+        torch.stack([p, p.flip(1), p + 2][:axes], -1) for p in (REAL, WHOLE.double())
+    )  # (B, T, axes)
 
     def turned(x, pos):
-        rows = [turn_by_matrices(x[i], pos[i[0], i[2]].tolist(), width, pairing, 50.0) for i in np.ndindex(2, 2, 5)]
+        rows = [
+            turn_by_matrices(x[i], pos[i[0], i[2]].tolist(), width, pairing, 50.0)
+            for i in np.ndindex(2, 2, 5)
+        ]
         return np.reshape(rows, (2, 2, 5, 12))
 
     at = (q_pos, k_pos) if axes > 1 else (REAL, WHOLE)
@@ -248,45 +300,76 @@ def test_interleaved_pairs_may_begin_at_an_odd_place_in_memory(tokens):
     odd = flat[1:].view(1, 1, tokens, 5)
     results = []
     for x in (odd, odd.clone()):
-        turned = torch.cat([enc.rotate(x, x, pos, pos)[0] for _ in range(2)], -2)  # as two steps with a cache do
+        turned = torch.cat(
+            [enc.rotate(x, x, pos, pos)[0] for _ in range(2)], -2
+        )  # as two steps with a cache do
         results.append([turned, *torch.autograd.grad((turned * torch.arange(5).cos()).sum(), flat)])
     torch.testing.assert_close(*results)
     whole = locant.make("rotary", dim=4, pairing="interleaved")
     even = flat[1:5].view(1, 1, 1, 4)
-    torch.testing.assert_close(*(whole.rotate(x, x, pos[:1], pos[:1])[0] for x in (even, even.clone())))
+    torch.testing.assert_close(
+        *(whole.rotate(x, x, pos[:1], pos[:1])[0] for x in (even, even.clone()))
+    )
 
 
 def test_pope_is_a_sum_of_cosines_weighted_by_sizes():
     enc, (q, k, v) = make64("pope", dim=8, heads=2, base=50.0), qkv(keys=3)
-    enc.delta.data = torch.tensor([[-1.0, -6.0, 0.5, -7.0], [-0.1, 0.0, -3.0, -2.0]], dtype=torch.float64)
+    enc.delta.data = torch.tensor(
+        [[-1.0, -6.0, 0.5, -7.0], [-0.1, 0.0, -3.0, -2.0]], dtype=torch.float64
+    )
     delta = np.clip(enc.delta.detach().numpy(), -2 * math.pi, 0)
     size_q, size_k = (np.log1p(np.exp(x.numpy())) for x in (q, k))
 
     def score(b, h, i, j):
-        angle = [(WHOLE[b, j] - REAL[b, i]).item() * 50.0 ** (-c / 4) + delta[h, c] for c in range(4)]
-        return sum(size_q[b, h, i, c] * size_k[b, h, j, c] * math.cos(angle[c]) for c in range(4)) / math.sqrt(4)
+        angle = [
+            (WHOLE[b, j] - REAL[b, i]).item() * 50.0 ** (-c / 4) + delta[h, c] for c in range(4)
+        ]
+        return sum(
+            size_q[b, h, i, c] * size_k[b, h, j, c] * math.cos(angle[c]) for c in range(4)
+        ) / math.sqrt(4)
 
-    close(explicit(q, k, v, encoding=enc, q_pos=REAL, k_pos=WHOLE[:, :3]).scores, table(score, 2, 2, 5, 3))
+    close(
+        explicit(q, k, v, encoding=enc, q_pos=REAL, k_pos=WHOLE[:, :3]).scores,
+        table(score, 2, 2, 5, 3),
+    )
 
 
 AT = [0, 1, 8, 16, 24, 31]  # the pairs whose scaled frequencies are known
 YARN = {"type": "yarn", "factor": 4.0, "original_length": 2048}
 LLAMA3 = {"type": "llama3", "factor": 8.0, "original_length": 8192}
-LONG = {"type": "longrope", "factor": 4.0, "original_length": 2048, "short": [1.0] * 32, "long": [2.0] * 31 + [5.0]}
+LONG = {
+    "type": "longrope",
+    "factor": 4.0,
+    "original_length": 2048,
+    "short": [1.0] * 32,
+    "long": [2.0] * 31 + [5.0],
+}
 DYNAMIC = {"type": "dynamic-ntk", "factor": 2.0, "original_length": 2048}
 SCALED = [
-    (1e4, {"type": "linear", "factor": 4.0}, 1, [0.25, 0.187474, 0.025, 0.0025, 0.00025, 3.3338e-5]),
+    (
+        1e4,
+        {"type": "linear", "factor": 4.0},
+        1,
+        [0.25, 0.187474, 0.025, 0.0025, 0.00025, 3.3338e-5],
+    ),
     (1e4, YARN, 1.138629, [1, 0.749894, 0.1, 0.00538462, 0.00025, 3.3338e-5]),
     (5e5, LLAMA3, 1, [1, 0.663601, 0.037606, 5.24846e-4, 6.64787e-6, 3.76732e-7]),
     (1e4, LONG, 1.087115, [10_000 ** (-c / 32) for c in AT]),
 ]
 
 
-@pytest.mark.parametrize(("base", "scaling", "scale", "known"), SCALED, ids=["linear", "yarn", "llama3", "longrope"])
-def test_a_scaling_has_the_known_frequencies_and_multiplies_each_vector_once(base, scaling, scale, known):
+@pytest.mark.parametrize(
+    ("base", "scaling", "scale", "known"), SCALED, ids=["linear", "yarn", "llama3", "longrope"]
+)
+def test_a_scaling_has_the_known_frequencies_and_multiplies_each_vector_once(
+    base, scaling, scale, known
+):
     enc = locant.make("rotary", dim=64, base=base, scaling=scaling)
     assert enc.frequencies()[AT].tolist() == pytest.approx(known, rel=2e-5)
-    assert (enc.scale, enc.logit_scale) == (pytest.approx(scale, abs=5e-7), pytest.approx(scale**2, abs=2e-6))
+    assert (enc.scale, enc.logit_scale) == (
+        pytest.approx(scale, abs=5e-7),
+        pytest.approx(scale**2, abs=2e-6),
+    )
     q, k, _ = qkv(heads=1, width=64)
     for before, after in zip((q, k), enc.rotate(q, k, WHOLE, WHOLE), strict=True):
         assert_close(after.norm(dim=-1), scale * before.norm(dim=-1), rtol=1e-6, atol=0.0)
@@ -295,20 +378,33 @@ def test_a_scaling_has_the_known_frequencies_and_multiplies_each_vector_once(bas
 @pytest.mark.parametrize("width", [64, 16])
 def test_ntk_grows_the_base_and_dynamic_ntk_grows_it_with_the_length(width):
     def row(growth):
-        return [(10_000 * growth ** (width / (width - 2))) ** (-2 * c / width) for c in range(width // 2)]
+        return [
+            (10_000 * growth ** (width / (width - 2))) ** (-2 * c / width)
+            for c in range(width // 2)
+        ]
 
-    close(locant.make("rotary", dim=width, scaling={"type": "ntk", "factor": 4.0}).frequencies(), row(4.0))
+    close(
+        locant.make("rotary", dim=width, scaling={"type": "ntk", "factor": 4.0}).frequencies(),
+        row(4.0),
+    )
     dynamic = locant.make("rotary", dim=width, scaling=DYNAMIC)
     for length, growth in [(0, 1), (2048, 1), (2049, 1 + 2 / 2048), (3072, 2), (8192, 7)]:
         close(dynamic.frequencies(length), row(growth))
 
 
-@pytest.mark.parametrize(("last", "long", "dynamic"), [(2047, 1, 1), (2048, 5, 1 + 2 / 2048), (4095, 5, 3)])
+@pytest.mark.parametrize(
+    ("last", "long", "dynamic"), [(2047, 1, 1), (2048, 5, 1 + 2 / 2048), (4095, 5, 3)]
+)
 def test_the_length_in_use_is_the_largest_position_plus_one(last, long, dynamic):
     slowest = torch.eye(64, dtype=torch.float64)[None, None, 31:32]
     for scaling, stretch in [(LONG, long), (DYNAMIC, dynamic)]:
         enc = locant.make("rotary", dim=64, scaling=scaling)
         q, k = enc.rotate(slowest, slowest, torch.tensor([7]), torch.tensor([last]))
         for position, vector in [(7, q), (last, k)]:
-            angle = position * 10_000 ** (-31 / 32) / stretch  # both divide the slowest pair, (31, 63), by so much
-            close(vector.flatten()[[31, 63]], [enc.scale * math.cos(angle), enc.scale * math.sin(angle)])
+            angle = (
+                position * 10_000 ** (-31 / 32) / stretch
+            )  # both divide the slowest pair, (31, 63), by so much
+            close(
+                vector.flatten()[[31, 63]],
+                [enc.scale * math.cos(angle), enc.scale * math.sin(angle)],
+            )

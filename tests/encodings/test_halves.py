@@ -19,7 +19,9 @@ def tiny_blocks(monkeypatch):
 
 def table(batch=None, length=7, width=8, dtype=torch.float64):
     encoding = locant.make("rotary", dim=2 * width, heads=2)
-    pos = torch.arange(length) if batch is None else torch.arange(batch * length).view(batch, length)
+    pos = (
+        torch.arange(length) if batch is None else torch.arange(batch * length).view(batch, length)
+    )
     return encoding.precompute(pos, pos, dtype)[0]
 
 
@@ -45,7 +47,11 @@ def inputs(kind, dtype=torch.float64):
 def test_blocks_give_the_formula_and_its_gradient(tiny_blocks, kind, batch):
     x, turn = inputs(kind).requires_grad_(), table(batch)
     assert _halves.serves(x, turn)
-    out, expected, g = turn_half(x, turn), formula(x, turn), torch.randn(3, 2, 7, 8, dtype=torch.float64)
+    out, expected, g = (
+        turn_half(x, turn),
+        formula(x, turn),
+        torch.randn(3, 2, 7, 8, dtype=torch.float64),
+    )
     assert (out - expected).abs().max() < 1e-14
     ours, theirs = (torch.autograd.grad(y, x, g)[0] for y in (out, expected))
     assert (ours - theirs).abs().max() < 1e-14
@@ -53,7 +59,9 @@ def test_blocks_give_the_formula_and_its_gradient(tiny_blocks, kind, batch):
 
 def test_blocks_have_every_kind_of_derivative(tiny_blocks):
     x, turn = torch.randn(1, 2, 7, 8, dtype=torch.float64, requires_grad=True), table()
-    assert torch.autograd.gradcheck(lambda x: turn_half(x, turn), x, check_forward_ad=True, check_batched_grad=True)
+    assert torch.autograd.gradcheck(
+        lambda x: turn_half(x, turn), x, check_forward_ad=True, check_batched_grad=True
+    )
     assert torch.autograd.gradgradcheck(lambda x: turn_half(x, turn).square(), x)
 
 
@@ -81,7 +89,10 @@ def test_few_numbers_other_types_and_transforms_take_the_plain_way(monkeypatch):
 
 
 def test_a_derivative_by_positions_goes_through_the_plain_way(tiny_blocks):
-    encoding, x = locant.make("rotary", dim=16, heads=2), torch.randn(1, 2, 7, 8, dtype=torch.float64)
+    encoding, x = (
+        locant.make("rotary", dim=16, heads=2),
+        torch.randn(1, 2, 7, 8, dtype=torch.float64),
+    )
     pos = torch.arange(7.0, dtype=torch.float64)
     rotate = lambda pos: encoding.rotate(x, x, pos, pos)[0]  # noqa: E731
     assert torch.autograd.gradcheck(rotate, pos.requires_grad_(), check_forward_ad=True)

@@ -62,7 +62,8 @@ def _distance(rotary, turn, positions):
     ours = [rotary.rotate(x, x, positions, positions)[0] for x in turn.before]
     sorted_pairs = [torch.cat([x[..., 0::2], x[..., 1::2]], -1) for x in ours]
     return min(
-        max((x - y).abs().max().item() for x, y in zip(laid, turn.after, strict=True)) for laid in (ours, sorted_pairs)
+        max((x - y).abs().max().item() for x, y in zip(laid, turn.after, strict=True))
+        for laid in (ours, sorted_pairs)
     )
 
 
@@ -87,7 +88,9 @@ def outcomes(model_type):
             continue
         written = {"model_type": config.model_type, **sizes_for(model_type), **more}
         forms = {"object": read(config), "dict": read(config.to_dict()), "written": read(written)}
-        if "describes several models" in str(forms["object"]) and "describes several models" in str(forms["dict"]):
+        if "describes several models" in str(forms["object"]) and "describes several models" in str(
+            forms["dict"]
+        ):
             yield variant, "object", "several models, refused", forms["object"]
             return
         try:
@@ -130,7 +133,11 @@ def test_every_causal_model_is_read_as_it_turns_or_refused():
         if told.get("dict", told["object"]) != told["object"]:
             wrong.append(f"{model_type}: {told['object']} as an object, {told['dict']} as a dict")
     print(*(f"{count:4} {', '.join(key)}" for key, count in sorted(counts.items())), sep="\n")
-    print("Not built:", *(f"  {name}: {' '.join(why.split())[:120]}" for name, why in unbuilt.items()), sep="\n")
+    print(
+        "Not built:",
+        *(f"  {name}: {' '.join(why.split())[:120]}" for name, why in unbuilt.items()),
+        sep="\n",
+    )
     assert not wrong, f"{len(wrong)} are wrong:\n" + "\n".join(wrong)
     assert len(unbuilt) < 12, "too little was compared"
     assert counts["as it is", "object", "equal"] > 75, "too little was read"
@@ -144,9 +151,15 @@ def test_a_chosen_kind_of_layer_is_read_as_it_turns(model_type):
     layers = {name: kinds[int(re.search(r"layers\.(\d+)\.", name)[1])] for name in seen.layers}
     assert isinstance(read(config), str)
     if model_type not in BY_KIND:
-        choice = {"no_rope_layers": [1]} if model_type in SOME_LAYERS else {"layer_types": ["sliding_attention"]}
+        choice = (
+            {"no_rope_layers": [1]}
+            if model_type in SOME_LAYERS
+            else {"layer_types": ["sliding_attention"]}
+        )
         turning = {name for name, turned in seen.layers.items() if turned}
-        assert differences(Rotary.from_hf_config({**config.to_dict(), **choice}), seen, turning) == ""
+        assert (
+            differences(Rotary.from_hf_config({**config.to_dict(), **choice}), seen, turning) == ""
+        )
         return
     for kind in set(layers.values()):
         rope = config.rope_parameters[kind]
@@ -171,7 +184,9 @@ def test_a_model_that_turns_the_other_way_is_a_llama_at_negative_positions():
     config = tiny_config("nanochat")
     seen = run(config)
     seen.positions = -seen.positions
-    assert differences(Rotary.from_hf_config({**config.to_dict(), "model_type": "llama"}), seen) == ""
+    assert (
+        differences(Rotary.from_hf_config({**config.to_dict(), "model_type": "llama"}), seen) == ""
+    )
 
 
 SIZES = {"hidden_size": 64, "num_attention_heads": 4, "max_position_embeddings": 64}
@@ -182,7 +197,10 @@ LATENT = {**SIZES, "qk_rope_head_dim": 8}
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"model_type": "opt"}, "has no rotary encoding: its model adds a learned table.*\n.*make\\('learned'"),
+        (
+            {"model_type": "opt"},
+            "has no rotary encoding: its model adds a learned table.*\n.*make\\('learned'",
+        ),
         ({"model_type": "jamba"}, "gives its attention no positions"),
         ({"model_type": "mamba"}, "no attention between tokens"),
         ({"model_type": "falcon", "alibi": True}, "make\\('alibi'"),
@@ -195,7 +213,10 @@ LATENT = {**SIZES, "qk_rope_head_dim": 8}
             {"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}},
             "several models.*\n.*config.text_config",
         ),
-        ({"model_type": "musicgen", "decoder": {"x": 1}, "text_encoder": {"x": 1}}, "config.decoder"),
+        (
+            {"model_type": "musicgen", "decoder": {"x": 1}, "text_encoder": {"x": 1}},
+            "config.decoder",
+        ),
         ({"model_type": "brand_new", "is_encoder_decoder": True}, "not among"),
         ({"is_encoder_decoder": True}, "an encoder and a decoder"),
         (
@@ -207,30 +228,57 @@ LATENT = {**SIZES, "qk_rope_head_dim": 8}
             {"model_type": "cohere2", "layer_types": ["full_attention"]},
             'sliding attention.*\n.*\\["sliding_attention"\\]',
         ),
-        ({"model_type": "cohere2", "layer_types": ["sliding_attention"], "sliding_window": None}, "sliding attention"),
+        (
+            {"model_type": "cohere2", "layer_types": ["sliding_attention"], "sliding_window": None},
+            "sliding attention",
+        ),
         ({"model_type": "exaone4", "sliding_window": 4}, "sliding attention"),
         ({"rope_parameters": LAYERS}, "full_attention, sliding_attention \\(nothing turns\\)"),
-        ({"model_type": "gemma3_text", "rope_theta": 1e6, "head_dim": 16}, "its dict does not say them"),
-        ({"model_type": "granite_swa", "rope_theta": 1e4, "layer_rope_theta": [1e4, 0]}, "layer_rope_theta: 0, 10000"),
-        ({"model_type": "llama", "per_layer_config": {"1": {"head_dim": 8}}}, "settings of their own"),
+        (
+            {"model_type": "gemma3_text", "rope_theta": 1e6, "head_dim": 16},
+            "its dict does not say them",
+        ),
+        (
+            {"model_type": "granite_swa", "rope_theta": 1e4, "layer_rope_theta": [1e4, 0]},
+            "layer_rope_theta: 0, 10000",
+        ),
+        (
+            {"model_type": "llama", "per_layer_config": {"1": {"head_dim": 8}}},
+            "settings of their own",
+        ),
         ({"rope_local_base_freq": 10000.0}, "not understood: rope_local_base_freq=10000.0"),
         ({"global_rope_theta": 160000.0}, "not understood: global_rope_theta"),
         ({"rope_pct": 0.25}, "not understood: rope_pct"),
         ({"rope_ratio": 500}, "not understood: rope_ratio"),
         ({"use_dynamic_ntk": True}, "not understood: use_dynamic_ntk"),
-        ({"position_embedding_type": "relative_key"}, "not understood: position_embedding_type='relative_key'"),
+        (
+            {"position_embedding_type": "relative_key"},
+            "not understood: position_embedding_type='relative_key'",
+        ),
         ({"no_rope_layer_interval": 4}, "not understood: no_rope_layer_interval"),
         ({"model_type": "llama", "rotary_pct": 0.25}, "not understood for llama: rotary_pct"),
-        ({"model_type": "gptj", "rotary_dim": 8, "rope_theta": 1e6}, "not understood for gptj: rope_theta"),
-        ({"model_type": "roformer", "rotary_value": True}, "not understood for roformer: rotary_value"),
-        ({"model_type": "mixtral"}, "does not say rope_theta, for which mixtral has numbers of its own"),
+        (
+            {"model_type": "gptj", "rotary_dim": 8, "rope_theta": 1e6},
+            "not understood for gptj: rope_theta",
+        ),
+        (
+            {"model_type": "roformer", "rotary_value": True},
+            "not understood for roformer: rotary_value",
+        ),
+        (
+            {"model_type": "mixtral"},
+            "does not say rope_theta, for which mixtral has numbers of its own",
+        ),
         ({"model_type": "qwen3"}, "does not say head_dim"),
         ({"model_type": "phi"}, "does not say partial_rotary_factor"),
         (
             {"num_attention_heads": [4, 8]},
             "another 'num_attention_heads' for each layer: \\[4, 8\\].*\n.*Choose one layer",
         ),
-        ({"model_type": "dbrx", "attn_config": {"rope_theta": 5e5}}, "for dbrx: attn_config.rope_theta=500000"),
+        (
+            {"model_type": "dbrx", "attn_config": {"rope_theta": 5e5}},
+            "for dbrx: attn_config.rope_theta=500000",
+        ),
         ({"head_dim": [16, 8]}, "another 'head_dim' for each layer"),
         ({"qk_rope_head_dim": 8, "rope_scaling": YARN}, "multiplies every score by 1.14343"),
     ],
@@ -253,7 +301,11 @@ def test_a_config_that_cannot_be_read_right_is_refused(said, words):
         ({"model_type": "gptj", "rotary_dim": 8}, "interleaved", 8),
         ({"model_type": "gpt_neox", "rotary_pct": 0.25}, "half", 4),
         ({"model_type": "exaone4", "sliding_window": None}, "half", 16),
-        ({"model_type": "granite_swa", "rope_theta": 1e4, "layer_rope_theta": [1e4, 1e4]}, "half", 16),
+        (
+            {"model_type": "granite_swa", "rope_theta": 1e4, "layer_rope_theta": [1e4, 1e4]},
+            "half",
+            16,
+        ),
     ],
 )
 def test_the_model_type_says_how_pairs_lie(said, pairing, width):
@@ -289,7 +341,9 @@ def test_a_second_scale_can_be_moved_out_of_the_config():
     assert f"{scores**2:.10g}" in str(refusal.value)
     assert f"{tables / scores:.10g}" in str(refusal.value)
     moved = {key: value for key, value in YARN.items() if "mscale" not in key}
-    got = Rotary.from_hf_config({**LATENT, "rope_scaling": {**moved, "attention_factor": tables / scores}})
+    got = Rotary.from_hf_config(
+        {**LATENT, "rope_scaling": {**moved, "attention_factor": tables / scores}}
+    )
     assert got.scale == pytest.approx(Rotary.from_hf_config({**SIZES, "rope_scaling": YARN}).scale)
 
 

@@ -48,7 +48,11 @@ def test_positions_that_are_left_out_are_asked_for_in_a_sentence(name):
 
 
 def options_of(encoding):
-    return [p.name for p in inspect.signature(type(encoding)).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return [
+        p.name
+        for p in inspect.signature(type(encoding)).parameters.values()
+        if p.kind is p.KEYWORD_ONLY
+    ]
 
 
 @every
@@ -56,7 +60,11 @@ def test_the_repr_shows_every_option(name):
     encoding = build(name)
     shown = encoding.extra_repr()
     assert shown.startswith("dim=32, heads=4, length=64")
-    assert [option for option in options_of(encoding) if f", {option}={getattr(encoding, option)!r}" not in shown] == []
+    assert [
+        option
+        for option in options_of(encoding)
+        if f", {option}={getattr(encoding, option)!r}" not in shown
+    ] == []
 
 
 @every
@@ -65,13 +73,17 @@ def test_an_encoding_is_built_again_from_its_config(name):
     config = json.loads(json.dumps(first.config()))
     assert list(config) == ["name", "dim", "heads", "length", *options_of(first)]
     torch.manual_seed(5)
-    one = type(first)(first.shape, **{option: getattr(first, option) for option in options_of(first)})
+    one = type(first)(
+        first.shape, **{option: getattr(first, option) for option in options_of(first)}
+    )
     torch.manual_seed(5)
     two = locant.make(**config)
     assert one.config() == two.config() == config
     assert repr(one) == repr(two) == repr(first)
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
-    assert {key: vars(one)[key] for key in options_of(one) if key != "axes"}.items() <= vars(two).items()
+    assert {key: vars(one)[key] for key in options_of(one) if key != "axes"}.items() <= vars(
+        two
+    ).items()
 
 
 def test_a_config_holds_the_options_and_the_scaling_as_plain_values():
@@ -107,7 +119,14 @@ def test_a_users_encoding_made_by_its_file_is_built_again_as_it_was_asked_for(tm
     (tmp_path / "mine.py").write_text(MINE)
     name = f"{tmp_path / 'mine.py'}:Mine"
     made = locant.make(name, **SMALL, price=3.0, parts=(4,))
-    assert made.config() == {"name": name, **SMALL, "price": 3.0, "bias": 2, "parts": [4], "kind": None}
+    assert made.config() == {
+        "name": name,
+        **SMALL,
+        "price": 3.0,
+        "bias": 2,
+        "parts": [4],
+        "kind": None,
+    }
     again = locant.make(**json.loads(json.dumps(made.config())))
     assert (again.price.item(), again.parts) == (3.0, [8])
     assert "price=3.0, bias=2, parts=(4,), kind=None" in repr(made)
@@ -129,7 +148,9 @@ def test_an_encoding_without_a_name_has_no_config_and_says_why():
     near = Near(locant.Shape(**SMALL))
     assert near.extra_repr() == "dim=16, heads=2, length=32, price=1.0"
     for encoding in (near, locant.adapt(nn.Identity(), **SMALL)):
-        with pytest.raises(ValueError, match=rf"{type(encoding).__name__} was not made by name.*\n.*locant\.make"):
+        with pytest.raises(
+            ValueError, match=rf"{type(encoding).__name__} was not made by name.*\n.*locant\.make"
+        ):
             encoding.config()
 
 
@@ -144,14 +165,18 @@ def test_every_parameter_has_a_dimension_to_be_cut_along(name):
 def test_hybrid_loads_an_alpha_without_dimensions():
     encoding, saved = build("hybrid"), build("hybrid", seed=4).state_dict()
     nested = nn.ModuleDict({"one": encoding})
-    nested.load_state_dict({f"one.{key}": value[0] if key == "alpha" else value for key, value in saved.items()})
+    nested.load_state_dict(
+        {f"one.{key}": value[0] if key == "alpha" else value for key, value in saved.items()}
+    )
     assert encoding.alpha.shape == (1,)
     assert all(torch.equal(value, saved[key]) for key, value in encoding.state_dict().items())
 
 
 def test_shaw_loads_tables_that_were_saved_as_keys_and_values():
     encoding, saved = build("shaw"), build("shaw", seed=4)
-    nn.ModuleDict({"one": encoding}).load_state_dict({"one.keys": saved.keys, "one.values": saved.values})
+    nn.ModuleDict({"one": encoding}).load_state_dict(
+        {"one.keys": saved.keys, "one.values": saved.values}
+    )
     assert torch.equal(encoding.keys, saved.keys)
     assert torch.equal(encoding.values, saved.values)
     assert list(encoding.state_dict()) == ["key_vectors", "value_vectors"]
@@ -189,7 +214,9 @@ def test_positions_without_a_sign_are_whole_numbers_too(name, dtype):
     small = pos.to(dtype)
     assert torch.equal(encoding.embed(x, small), encoding.embed(x, pos))
     for got, want in zip(
-        encoding.rotate(heads, heads, small, small), encoding.rotate(heads, heads, pos, pos), strict=True
+        encoding.rotate(heads, heads, small, small),
+        encoding.rotate(heads, heads, pos, pos),
+        strict=True,
     ):
         assert torch.equal(got, want)
     bias = encoding.bias(pos, pos)
@@ -202,7 +229,9 @@ def test_positions_without_a_sign_are_whole_numbers_too(name, dtype):
 
 @pytest.mark.parametrize("name", ["alibi", "relative", "t5"])
 def test_numbers_of_tokens_in_place_of_positions_are_refused(name):
-    with pytest.raises(ValueError, match=r"positions must be tensors, see locant\.positions\. Got int"):
+    with pytest.raises(
+        ValueError, match=r"positions must be tensors, see locant\.positions\. Got int"
+    ):
         build(name).bias(10, 10)
 
 
@@ -214,7 +243,9 @@ def test_differences_of_lists_are_refused():
 @pytest.mark.parametrize("name", ["continuous", "fourier", "hybrid", "learned", "sinusoidal"])
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
 def test_embeddings_of_eight_bits_are_refused_in_a_sentence(name, dtype):
-    with pytest.raises(ValueError, match=rf"{name} cannot compute with {dtype}: cast to bfloat16 or float32 first"):
+    with pytest.raises(
+        ValueError, match=rf"{name} cannot compute with {dtype}: cast to bfloat16 or float32 first"
+    ):
         build(name).embed(torch.zeros(1, 3, 32).to(dtype), torch.arange(3))
 
 
@@ -233,8 +264,12 @@ def test_queries_and_values_of_eight_bits_are_refused_in_a_sentence():
 @pytest.mark.parametrize("width", [4, 12])
 def test_shaw_refuses_values_that_are_not_as_wide_as_a_head(width):
     q, pos = torch.zeros(1, 4, 3, 8), torch.arange(3)
-    with pytest.raises(ValueError, match=rf"as wide as a head to the values, 8, but the values are {width} wide"):
-        locant.attend(q, q, torch.zeros(1, 4, 3, width), encoding=build("shaw"), q_pos=pos, k_pos=pos)
+    with pytest.raises(
+        ValueError, match=rf"as wide as a head to the values, 8, but the values are {width} wide"
+    ):
+        locant.attend(
+            q, q, torch.zeros(1, 4, 3, width), encoding=build("shaw"), q_pos=pos, k_pos=pos
+        )
 
 
 @pytest.mark.parametrize("sides", ["symmetric", "causal", "two-sided"])

@@ -13,7 +13,10 @@ from common_show import WORDS, numbers, show
 from locant.attention import explicit
 from locant.encodings.registry import describe
 
-PAIRED = {"rotary": "pairing", "sinusoidal": "layout"}  # an encoding of pairs, and its option that says which
+PAIRED = {
+    "rotary": "pairing",
+    "sinusoidal": "layout",
+}  # an encoding of pairs, and its option that says which
 SIGNS = {
     "·": "*",
     "−": "-",
@@ -32,7 +35,12 @@ def value(text, **letters):
         text = text.replace(sign, word)
     text = re.sub(r"(\d)([a-z])", r"\1*\2", text)  # 2c
     text = re.sub(r"\b([qk])_([abc])\b", r"\1[\2]", text)  # q_a
-    known = {"math": math, "cos": math.cos, "sin": math.sin, "softplus": lambda x: math.log1p(math.exp(x))}
+    known = {
+        "math": math,
+        "cos": math.cos,
+        "sin": math.sin,
+        "softplus": lambda x: math.log1p(math.exp(x)),
+    }
     return eval(text, known, letters)
 
 
@@ -66,13 +74,17 @@ def test_the_pairing_called_the_default_is_the_default(name):
 @pytest.mark.parametrize("base", [10_000, 1])  # with base 1 all pairs turn alike
 @pytest.mark.parametrize("width", [4, 6, 8])
 def test_the_pair_that_rotary_names_is_the_pair_that_it_turns(pairing, width, base):
-    text = show("rotary", "--width", width, "--set", f"pairing={pairing}", "--set", f"base={base}", *WORDS)
+    text = show(
+        "rotary", "--width", width, "--set", f"pairing={pairing}", "--set", f"base={base}", *WORDS
+    )
     formula = [shown_pair(text, "rotary", pairing, c, d=width) for c in range(width // 2)]
     worked = [(int(a), int(b)) for a, b in re.findall(r"pair \((\d+), (\d+)\) turns", text)]
     rotary = locant.make("rotary", dim=width, pairing=pairing, base=base)
     one_by_one, pos = torch.eye(width, dtype=torch.float64)[None, None], torch.full((width,), 3)
     turned = rotary.rotate(one_by_one, one_by_one, pos, pos)[0][0, 0]
-    changed = [tuple(row.nonzero().flatten().tolist()) for row in turned]  # by each coordinate alone
+    changed = [
+        tuple(row.nonzero().flatten().tolist()) for row in turned
+    ]  # by each coordinate alone
     assert formula == worked
     assert sorted(formula * 2) == sorted(changed)
 
@@ -80,7 +92,9 @@ def test_the_pair_that_rotary_names_is_the_pair_that_it_turns(pairing, width, ba
 def given(encoding, q, k, m, n):
     """The score that an encoding of one head gives to a query at m and a key at n."""
     q, k = q.view(1, 1, 1, -1), k.view(1, 1, 1, -1)
-    return explicit(q, k, k, encoding=encoding, q_pos=torch.tensor([m]), k_pos=torch.tensor([n])).scores.item()
+    return explicit(
+        q, k, k, encoding=encoding, q_pos=torch.tensor([m]), k_pos=torch.tensor([n])
+    ).scores.item()
 
 
 @pytest.fixture
@@ -99,7 +113,9 @@ def test_the_score_that_rotary_shows_is_the_score_that_it_gives(contents, pairin
         a, b = shown_pair(text, "rotary", pairing, c, d=d)
         theta = value(line(text, "θ_c"), base=10_000, c=c, d=d)
         shown += value(term, q=q.tolist(), k=k.tolist(), a=a, b=b, theta=theta, m=m, n=n, d=d)
-    assert shown == pytest.approx(given(locant.make("rotary", dim=d, pairing=pairing), q, k, m, n), abs=1e-9)
+    assert shown == pytest.approx(
+        given(locant.make("rotary", dim=d, pairing=pairing), q, k, m, n), abs=1e-9
+    )
 
 
 def test_the_score_that_pope_shows_is_the_score_that_it_gives(contents):
@@ -111,7 +127,9 @@ def test_the_score_that_pope_shows_is_the_score_that_it_gives(contents):
     shown = 0.0
     for c in range(d):
         theta = value(line(text, "θ_c"), base=10_000, c=c, d=d)
-        shown += value(term, q=q.tolist(), k=k.tolist(), c=c, theta=theta, delta=-0.5, m=m, n=n, d=d)
+        shown += value(
+            term, q=q.tolist(), k=k.tolist(), c=c, theta=theta, delta=-0.5, m=m, n=n, d=d
+        )
     assert shown == pytest.approx(given(pope, q, k, m, n), abs=1e-9)
 
 
@@ -124,6 +142,10 @@ def test_the_dimensions_that_sinusoidal_names_hold_its_sines_and_cosines(layout,
     expected = {}
     for c in range(-(-width // 2)):
         omega = value(line(text, "ω_c"), base=10_000, c=c, D=width)
-        for letter, at in zip("ab", shown_pair(text, "sinusoidal", layout, c, D=width), strict=True):
+        for letter, at in zip(
+            "ab", shown_pair(text, "sinusoidal", layout, c, D=width), strict=True
+        ):
             expected[at] = value(line(text, f"PE(p, {letter})"), p=3, omega=omega)
-    assert [expected[at] for at in range(width)] == pytest.approx(part["numbers"]["values"], abs=1e-9)
+    assert [expected[at] for at in range(width)] == pytest.approx(
+        part["numbers"]["values"], abs=1e-9
+    )

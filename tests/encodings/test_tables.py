@@ -41,7 +41,9 @@ def test_rows_of_a_batch_that_lie_past_an_end_are_as_many_as_before(name, monkey
     assert encoding.bias(torch.tensor([250], dtype=torch.uint8), far.int()).shape == (2, 4, 1, 20)
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32])
+@pytest.mark.parametrize(
+    "dtype", [torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32]
+)
 @pytest.mark.parametrize("name", ["relative", "t5"])
 def test_positions_may_be_any_whole_numbers(name, dtype, monkeypatch):
     monkeypatch.setattr("locant.encodings._tables.MANY", 1)
@@ -51,7 +53,10 @@ def test_positions_may_be_any_whole_numbers(name, dtype, monkeypatch):
 
 @pytest.mark.parametrize("name", ["relative", "t5"])
 def test_few_queries_after_many_keys_are_looked_up_rightly(name):
-    encoding, k_pos = build(name), torch.randint(1, 4, (5000,), generator=torch.Generator().manual_seed(0)).cumsum(0)
+    encoding, k_pos = (
+        build(name),
+        torch.randint(1, 4, (5000,), generator=torch.Generator().manual_seed(0)).cumsum(0),
+    )
     for keys in (k_pos, torch.stack([k_pos, k_pos + 9])):
         bias = encoding.bias(keys[..., -3:], keys)
         assert torch.equal(bias, looked_up(encoding, keys[..., -3:], keys))

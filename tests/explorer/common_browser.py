@@ -41,11 +41,16 @@ class Visit:
 
     def __init__(self, browser, address, where="", *, width=1300, dark=False):
         scheme = "dark" if dark else "light"
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme
+        )
         self.page, self.address = self.context.new_page(), address
         self.complaints, self.asked = [], []
         self.page.set_default_timeout(WAIT)
-        self.page.on("console", lambda said: said.type in ("error", "warning") and self.complaints.append(said.text))
+        self.page.on(
+            "console",
+            lambda said: said.type in ("error", "warning") and self.complaints.append(said.text),
+        )
         self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(address + where)

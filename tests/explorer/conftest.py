@@ -22,7 +22,9 @@ def store():
 @pytest.fixture(scope="session")
 def client(store):
     """Asks a running explorer that knows one encoding of the user's own."""
-    with TestClient(make_app(Desk([MINE], store)), base_url=HERE, raise_server_exceptions=False) as client:
+    with TestClient(
+        make_app(Desk([MINE], store)), base_url=HERE, raise_server_exceptions=False
+    ) as client:
         yield client
 
 

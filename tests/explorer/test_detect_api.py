@@ -21,7 +21,10 @@ def series(rows=480, columns=("load", "heat"), fault=slice(300, 306)):
         0, 0.05, (rows, len(columns))
     )
     values[fault, 0] += 4
-    lines = [f"2024-01-{1 + row // 24:02}T{row % 24:02}:00,{','.join(map('{:.4f}'.format, values[row]))}" for row in at]
+    lines = [
+        f"2024-01-{1 + row // 24:02}T{row % 24:02}:00,{','.join(map('{:.4f}'.format, values[row]))}"
+        for row in at
+    ]
     return "\n".join([f"time,{','.join(columns)}", *lines]).encode()
 
 
@@ -46,7 +49,11 @@ def test_a_fault_is_found_where_it_was_put(client):
         (b"PAR1" + bytes(50), 400, "Unpack it"),
         (b"a,b\n" + b"1,2\n3,4\n" * 30, 400, "at least 100 rows"),
         (b"a,b,c\n" + b"1,2,3\n" * (CELLS // 3 + 1), 400, "numbers that vary"),
-        (b"\n".join(b"%d,%d" % (row, -row * row) for row in range(CELLS + 1)), 400, "up to 200,000 values"),
+        (
+            b"\n".join(b"%d,%d" % (row, -row * row) for row in range(CELLS + 1)),
+            400,
+            "up to 200,000 values",
+        ),
         (bytes(range(256)) * 40, 400, "no text"),
         (b"word,other\nx,y\nz,w\n", 400, "dropped.csv"),
     ],
@@ -80,4 +87,9 @@ def test_files_with_random_damage_break_nothing(client):
 
 
 def test_another_sites_page_may_drop_nothing(client):
-    assert client.post("/api/detect", content=series(), headers={"origin": "http://evil.example"}).status_code == 403
+    assert (
+        client.post(
+            "/api/detect", content=series(), headers={"origin": "http://evil.example"}
+        ).status_code
+        == 403
+    )

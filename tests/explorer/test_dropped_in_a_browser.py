@@ -54,10 +54,16 @@ def test_a_dropped_file_gives_events(visit):
         ("<img src=x onerror=window.hurt=1>.csv", "", "empty"),
     ],
 )
-def test_a_huge_or_broken_file_gets_a_message_and_the_server_lives(visit, address, name, body, said):
+def test_a_huge_or_broken_file_gets_a_message_and_the_server_lives(
+    visit, address, name, body, said
+):
     seen = visit("#detect")
     seen.page.wait_for_selector(".drop")
     dropped(seen.page, name, body)
-    seen.until(f"document.querySelector('[role=status].reason').textContent.includes({json.dumps(said)})")
-    assert seen.page.evaluate("window.hurt === undefined && document.querySelectorAll('main img').length === 0")
+    seen.until(
+        f"document.querySelector('[role=status].reason').textContent.includes({json.dumps(said)})"
+    )
+    assert seen.page.evaluate(
+        "window.hurt === undefined && document.querySelectorAll('main img').length === 0"
+    )
     assert urllib.request.urlopen(f"{address}api/start", timeout=30).status == 200

@@ -28,7 +28,9 @@ def test_the_page_starts_with_every_encoding_the_users_own_first(ask):
 
 
 def test_the_heat_map_holds_sines_and_cosines(ask):
-    values = np.array(ask("view", encoding="sinusoidal", view="heat", dim=64, length=100)["numbers"]["values"])
+    values = np.array(
+        ask("view", encoding="sinusoidal", view="heat", dim=64, length=100)["numbers"]["values"]
+    )
     place, pair = np.arange(100)[:, None], np.arange(32)[None]
     angle = place / 10_000 ** (pair / 32)
     assert values.shape == (100, 64)
@@ -37,12 +39,16 @@ def test_the_heat_map_holds_sines_and_cosines(ask):
 
 
 def test_options_change_the_numbers(ask):
-    usual, other = (ask("view", encoding="rotary", options=text)["numbers"] for text in ("{}", '{"base": 500}'))
+    usual, other = (
+        ask("view", encoding="rotary", options=text)["numbers"] for text in ("{}", '{"base": 500}')
+    )
     assert usual["values"] != other["values"]
 
 
 def test_a_picture_that_says_nothing_is_told_so(ask):
-    assert ask("view", encoding="alibi", view="heat") == {"reason": "it adds no vectors to the input and turns none"}
+    assert ask("view", encoding="alibi", view="heat") == {
+        "reason": "it adds no vectors to the input and turns none"
+    }
 
 
 def test_the_bias_of_one_head_falls_with_distance(ask):
@@ -51,7 +57,9 @@ def test_the_bias_of_one_head_falls_with_distance(ask):
     assert numbers["values"][0][:3] == [0.0, -0.25, -0.5]
 
 
-@pytest.mark.parametrize("view", ["heat", "waves", "wavelengths", "similarity", "product", "score", "bias"])
+@pytest.mark.parametrize(
+    "view", ["heat", "waves", "wavelengths", "similarity", "product", "score", "bias"]
+)
 @pytest.mark.parametrize("name", [*locant.names(), MINE])
 def test_every_encoding_has_an_answer_to_every_view(ask, name, view):
     got = ask("view", encoding=name, view=view, dim=16, length=12)
@@ -64,12 +72,16 @@ def test_the_arithmetic_is_written_out(ask):
 
 
 def test_an_answer_has_no_number_that_json_lacks(client):
-    text = client.get("/api/view", params={"encoding": "hybrid", "view": "wavelengths", "dim": 2, "heads": 1}).text
+    text = client.get(
+        "/api/view", params={"encoding": "hybrid", "view": "wavelengths", "dim": 2, "heads": 1}
+    ).text
     assert "NaN" not in text
     assert "Infinity" not in text
 
 
-@pytest.mark.parametrize(("name", "follow"), [("none", True), ("rotary", False), ("alibi", False), ("learned", False)])
+@pytest.mark.parametrize(
+    ("name", "follow"), [("none", True), ("rotary", False), ("alibi", False), ("learned", False)]
+)
 def test_outputs_follow_shuffled_words_only_without_positions(ask, name, follow):
     got = ask("shuffle", encoding=name, words="a dog bites a man", order="4,2,0,1,3")
     assert got["follow"] is follow
@@ -105,22 +117,31 @@ def test_a_reversed_sentence_is_not_taken_for_lost_order(ask, words):
         got = ask("shuffle", encoding=name, words=words, order=order)
         assert got["follow"]
         assert "keeps every distance between its words" in got["verdict"]
-        assert got["verdict"].endswith("cannot tell this order from the original. Try another order.")
+        assert got["verdict"].endswith(
+            "cannot tell this order from the original. Try another order."
+        )
         assert "lost" not in got["verdict"]
-    assert ask("shuffle", encoding="rotary", words=words, order=order)["verdict"].endswith("order is seen.")
+    assert ask("shuffle", encoding="rotary", words=words, order=order)["verdict"].endswith(
+        "order is seen."
+    )
 
 
 def test_a_cyclic_shift_changes_distances_and_is_seen(ask):
-    assert ask("shuffle", encoding="alibi", words="one two three", order="1,2,0")["verdict"].endswith("order is seen.")
+    assert ask("shuffle", encoding="alibi", words="one two three", order="1,2,0")[
+        "verdict"
+    ].endswith("order is seen.")
 
 
 def test_two_words_have_no_order_that_shows_whether_distances_are_seen(ask):
     said = ask("shuffle", encoding="alibi", words="one two")["verdict"]
-    assert said.endswith("cannot tell this order from the original. Add a different word, then try another order.")
+    assert said.endswith(
+        "cannot tell this order from the original. Add a different word, then try another order."
+    )
 
 
 @pytest.mark.parametrize(
-    ("words", "order"), [("one two three", "0,1,2"), ("a b b a", "3,1,2,0"), ("the the the", "1,2,0")]
+    ("words", "order"),
+    [("one two three", "0,1,2"), ("a b b a", "3,1,2,0"), ("the the the", "1,2,0")],
 )
 @pytest.mark.parametrize("name", ["alibi", "none"])
 def test_a_sentence_that_reads_as_before_says_nothing_about_order(ask, name, words, order):
@@ -129,12 +150,18 @@ def test_a_sentence_that_reads_as_before_says_nothing_about_order(ask, name, wor
 
 
 def test_words_in_the_same_order_change_nothing(ask):
-    assert ask("shuffle", encoding="rotary", words="one two three", order="0,1,2")["change"] == [0, 0, 0]
+    assert ask("shuffle", encoding="rotary", words="one two three", order="0,1,2")["change"] == [
+        0,
+        0,
+        0,
+    ]
 
 
 def test_the_source_is_the_encodings_own_file(client):
     text = client.get("/api/source", params={"encoding": "alibi"}).text
-    assert text == (Path(locant.__file__).parent / "encodings" / "alibi.py").read_text(encoding="utf-8")
+    assert text == (Path(locant.__file__).parent / "encodings" / "alibi.py").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_same_request_gives_the_same_numbers(ask):
@@ -146,5 +173,7 @@ def test_the_same_request_gives_the_same_numbers(ask):
 def test_the_server_itself_imports_no_torch_and_no_matplotlib():
     code = "import sys; from locant.explorer.server import make_app; from locant.explorer.desk import Desk; make_app(Desk())"
     end = "sys.exit(', '.join({'torch', 'matplotlib'} & set(sys.modules)) or 0)"
-    done = subprocess.run([sys.executable, "-c", f"{code}; {end}"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; {end}"], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,11 @@ from locant.cli.explore import listening
 
 def refused(*arguments, **settings):
     done = subprocess.run(
-        [LOCANT, "explore", "--no-open", *arguments], capture_output=True, text=True, timeout=60, **settings
+        [LOCANT, "explore", "--no-open", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **settings,
     )
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -40,7 +44,9 @@ def test_a_missing_extra_is_told_with_the_command_that_brings_it(tmp_path):
         "util.find_spec = lambda name, *more: None if name in ('fastapi', 'plotly') else find(name, *more)\n"
         "sys.argv = ['locant', 'explore', '--no-open']\nfrom locant.cli import main\nmain()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
     assert done.returncode == 2
     assert f"the explorer needs fastapi, plotly.{how_to_install('explore')}\n" in done.stderr
 

@@ -30,7 +30,9 @@ def test_every_tab_loads_without_complaint_from_here_alone_and_fits(visit, tab):
         seen.page.screenshot(path=SHOTS / f"{tab}-{name}.png", full_page=True)
         assert seen.complaints == []
         assert seen.foreign() == []
-        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{tab} is too wide: {name}"
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            f"{tab} is too wide: {name}"
+        )
         paper = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert paper == {"dark": "rgb(21, 24, 29)"}.get(name, "rgb(255, 255, 255)")
 
@@ -68,13 +70,19 @@ def test_the_arithmetic_follows_the_pointer(visit):
     seen.page.locator(".plot .nsewdrag").first.hover(position={"x": 150, "y": 120})
     seen.page.wait_for_selector(".lines .now")
     marked = seen.page.locator(".lines .now").first.inner_text()
-    place = seen.page.evaluate("Number(new URLSearchParams(location.hash.split('?')[1]).get('position'))")
+    place = seen.page.evaluate(
+        "Number(new URLSearchParams(location.hash.split('?')[1]).get('position'))"
+    )
     assert marked.startswith("dimension ")
     assert place != 3
-    seen.until(f"document.querySelector('.worked').textContent.includes('position {place} at width 64')")
+    seen.until(
+        f"document.querySelector('.worked').textContent.includes('position {place} at width 64')"
+    )
 
 
-@pytest.mark.parametrize(("name", "said"), [("none", "just follow their words"), ("rotary", "the outputs change")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("none", "just follow their words"), ("rotary", "the outputs change")]
+)
 def test_a_shuffled_sentence_is_followed_only_without_positions(visit, name, said):
     seen = visit(f"#encodings?a={name}&views=score")
     seen.page.get_by_label("sentence", exact=True).fill("a dog bites a man")
@@ -97,12 +105,17 @@ def test_an_encoding_of_distances_is_shown_to_see_order(visit):
 
 def test_an_order_that_keeps_every_distance_is_said_to_tell_nothing(visit):
     seen = visit("#encodings?a=alibi&b=rotary&views=score&order=4,3,2,1,0")
-    seen.until("[...document.querySelectorAll('.verdict')].filter((one) => one.textContent).length === 2")
+    seen.until(
+        "[...document.querySelectorAll('.verdict')].filter((one) => one.textContent).length === 2"
+    )
     assert shuffled_words(seen) == ["mouse", "the", "chased", "cat", "the"]
     by_distance, by_both = seen.page.locator(".verdict").all_inner_texts()
     assert "cannot tell this order from the original. Try another order." in by_distance
     assert "lost" not in by_distance
-    assert by_both == "rotary: the outputs change. Words give other vectors in another order: order is seen."
+    assert (
+        by_both
+        == "rotary: the outputs change. Words give other vectors in another order: order is seen."
+    )
 
 
 def test_an_order_that_does_not_fit_the_sentence_gives_way_to_one_that_tells(visit):
@@ -163,7 +176,9 @@ def test_the_theme_can_be_turned(visit):
     seen.heat()
     seen.page.get_by_role("button", name="Dark").click()
     seen.until("document.querySelector('.plot').layout.paper_bgcolor === '#15181d'")
-    assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 29)"
+    assert (
+        seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 29)"
+    )
 
 
 def test_a_cell_of_the_matrix_opens_its_measurement(visit):
@@ -192,7 +207,9 @@ def test_a_study_can_be_filtered(visit):
     assert rows > 10
     seen.page.get_by_label("rotary", exact=True).uncheck()
     assert seen.page.locator("tbody tr").count() == rows - 1
-    assert "rotary" not in seen.page.evaluate("document.querySelector('.plot').layout.yaxis.ticktext")
+    assert "rotary" not in seen.page.evaluate(
+        "document.querySelector('.plot').layout.yaxis.ticktext"
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,7 +232,10 @@ def test_names_and_texts_of_a_users_file_are_shown_as_text(browser, tmp_path):
     name = "a<img src=x onerror=window.hurt=1>.py"
     code = "from locant.encodings.base import Encoding\nclass Mine(Encoding):\n    pass\n"
     (tmp_path / name).write_text(f'"""<img src=x onerror=window.hurt=1><b>bold</b>."""\n{code}')
-    with explorer(f"{name}:Mine", cwd=tmp_path) as address, Visit(browser, address, "#encodings?views=score") as seen:
+    with (
+        explorer(f"{name}:Mine", cwd=tmp_path) as address,
+        Visit(browser, address, "#encodings?views=score") as seen,
+    ):
         seen.page.get_by_label("encoding", exact=True).select_option(label="Mine (yours)")
         seen.until("document.body.innerText.includes('<b>bold</b>')")
         seen.page.wait_for_selector(".plot .main-svg")
@@ -223,7 +243,9 @@ def test_names_and_texts_of_a_users_file_are_shown_as_text(browser, tmp_path):
         seen.until(
             "document.body.innerText.includes('locant compare order --quick')"
         )  # an empty store says what fills it
-        assert seen.page.evaluate("window.hurt === undefined && document.querySelectorAll('main img').length === 0")
+        assert seen.page.evaluate(
+            "window.hurt === undefined && document.querySelectorAll('main img').length === 0"
+        )
 
 
 MEASURE = """async () => {

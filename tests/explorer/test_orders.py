@@ -29,7 +29,9 @@ def views(words):
 
 
 @pytest.mark.parametrize("count", range(3, 6))
-def test_every_sentence_of_two_different_words_or_more_starts_in_an_order_whose_distances_differ(count):
+def test_every_sentence_of_two_different_words_or_more_starts_in_an_order_whose_distances_differ(
+    count,
+):
     for words in product("abc", repeat=count):
         order = default_order(words)
         assert sorted(order) == list(range(count))

@@ -8,7 +8,10 @@ import random
 import pytest
 
 REQUESTS = 1000
-COSTLY = {"/api/certificate", "/api/attention"}  # seconds each when they are right: asked with wrong values alone
+COSTLY = {
+    "/api/certificate",
+    "/api/attention",
+}  # seconds each when they are right: asked with wrong values alone
 WORDS = [
     "",
     "rotary",
@@ -54,7 +57,9 @@ VALUES = [
 
 def sensible(draw, name, field):
     if name == "encoding":
-        return draw.choice(["rotary", "alibi", "learned", "sinusoidal", "none", "t5", "fourier", "shaw"])
+        return draw.choice(
+            ["rotary", "alibi", "learned", "sinusoidal", "none", "t5", "fourier", "shaw"]
+        )
     if name == "options":
         return draw.choice(["{}", draw.choice(OPTIONS) % draw.choice(VALUES)])
     if name == "words":
@@ -71,7 +76,11 @@ def sensible(draw, name, field):
 
 
 def wild(draw, field):
-    edges = [field.get("minimum", 0) - 1, field.get("maximum", 0) + 1, field.get("exclusiveMaximum", 0)]
+    edges = [
+        field.get("minimum", 0) - 1,
+        field.get("maximum", 0) + 1,
+        field.get("exclusiveMaximum", 0),
+    ]
     return draw.choice([*WORDS, *edges, "x" * 600, 10**30, -(10**30), 0.5])
 
 
@@ -113,4 +122,6 @@ def test_a_thousand_random_requests_break_nothing(client, addresses):
         seen.setdefault(path, set()).add(response.status_code // 100)
     assert client.get("/api/start").status_code == 200
     measured = {path for path, parameters in addresses.items() if parameters}
-    assert {path for path in measured - COSTLY if seen[path] != {2, 4}} == set()  # both inside and outside were met
+    assert {
+        path for path in measured - COSTLY if seen[path] != {2, 4}
+    } == set()  # both inside and outside were met

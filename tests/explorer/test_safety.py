@@ -14,7 +14,8 @@ from locant.explorer.lanes import Ended, Lane, TooMany
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost@evil", "", "["]
+    "host",
+    ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost@evil", "", "["],
 )
 def test_a_foreign_host_is_refused(client, host):
     for path in ("/", "/api/start", "/plotly.min.js"):
@@ -30,7 +31,8 @@ def test_this_machine_is_answered_by_both_of_its_names(client, host):
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 @pytest.mark.parametrize(
-    "headers", [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}]
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}],
 )
 def test_a_write_from_another_site_is_refused(client, method, headers):
     response = client.request(method, "/api/start", headers=headers)
@@ -46,7 +48,9 @@ def test_another_sites_page_makes_the_explorer_compute_nothing(client):
     values = {"encoding": "rotary"}
     foreign = client.get("/api/view", params=values, headers={"sec-fetch-site": "cross-site"})
     assert foreign.status_code == 403
-    assert client.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 200  # a link from elsewhere
+    assert (
+        client.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 200
+    )  # a link from elsewhere
 
 
 def test_the_page_may_load_nothing_from_elsewhere(client):
@@ -55,7 +59,8 @@ def test_the_page_may_load_nothing_from_elsewhere(client):
     assert "script-src 'self';" in policy
     assert "http" not in policy
     assert (
-        "access-control-allow-origin" not in client.get("/api/start", headers={"origin": "http://evil.example"}).headers
+        "access-control-allow-origin"
+        not in client.get("/api/start", headers={"origin": "http://evil.example"}).headers
     )
 
 
@@ -69,7 +74,10 @@ def test_the_page_may_load_nothing_from_elsewhere(client):
         ({"encoding": "rotary", "dim": 513}, ["dim should be less"]),
         ({"encoding": "rotary", "dim": "wide"}, ["dim should be a valid integer", "'wide'"]),
         ({"encoding": "rotary", "length": 10**9}, ["length should be less"]),
-        ({"encoding": "rotary", "dim": 10, "heads": 4}, ["cannot be shared among heads=4", "1, 2, 5, 10"]),
+        (
+            {"encoding": "rotary", "dim": 10, "heads": 4},
+            ["cannot be shared among heads=4", "1, 2, 5, 10"],
+        ),
         ({"encoding": "rotary", "view": "zebra"}, ["view should be", "'zebra'"]),
         ({"encoding": "rotary", "colour": "red"}, ["nothing called colour"]),
         ({}, ["encoding is needed"]),
@@ -81,7 +89,10 @@ def test_the_page_may_load_nothing_from_elsewhere(client):
         ({"encoding": "rotary", "options": '{"bass": 1}'}, ["no option 'bass'", "'base'"]),
         ({"encoding": "rotary", "options": '{"dim": 9999}'}, ["no option 'dim'"]),
         ({"encoding": "t5", "options": '{"buckets": 1000000000}'}, ["up to 4,096"]),
-        ({"encoding": "continuous", "options": '{"depth": 4000, "hidden": 4000}'}, ["would learn", "2,000,000"]),
+        (
+            {"encoding": "continuous", "options": '{"depth": 4000, "hidden": 4000}'},
+            ["would learn", "2,000,000"],
+        ),
     ],
 )
 def test_a_bad_request_is_answered_with_a_sentence(refused, values, words):
@@ -95,7 +106,11 @@ def test_a_bad_request_is_answered_with_a_sentence(refused, values, words):
         ("worked", {"encoding": "rotary", "position": 100}, "from 0 to 99"),
         ("shuffle", {"encoding": "rotary", "words": "one"}, "2 to 16 words"),
         ("shuffle", {"encoding": "rotary", "words": "a " * 100}, "2 to 16 words"),
-        ("shuffle", {"encoding": "rotary", "words": "a b c", "order": "0,0,1"}, "every place from 0 to 2 once"),
+        (
+            "shuffle",
+            {"encoding": "rotary", "words": "a b c", "order": "0,0,1"},
+            "every place from 0 to 2 once",
+        ),
         ("shuffle", {"encoding": "rotary", "words": "a b c", "order": "x"}, "every place"),
         ("source", {"encoding": "../../setup"}, "no encoding of this page"),
         ("nothing", {}, "nothing at /api/nothing"),
@@ -105,7 +120,9 @@ def test_other_addresses_refuse_alike(refused, path, values, words):
     assert words in refused(path, **values)
 
 
-@pytest.mark.parametrize("path", ["/../server.py", "/%2e%2e/server.py", "/tabs/../../server.py", "/..%2fserver.py"])
+@pytest.mark.parametrize(
+    "path", ["/../server.py", "/%2e%2e/server.py", "/tabs/../../server.py", "/..%2fserver.py"]
+)
 def test_only_the_page_is_served(client, path):
     assert client.get(path).status_code == 404
 
@@ -160,8 +177,12 @@ def test_an_encoding_of_the_users_own_that_breaks_is_told_and_the_server_lives(t
         "            print(got.status_code, got.text[:400])\n"
     )
     (tmp_path / "run.py").write_text(code)
-    done = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     first, second = done.stdout.splitlines()
     assert first.startswith("400 ")
-    assert json.loads(first[4:])["error"].startswith("broken.py:Broken failed while it was looked at: ")
+    assert json.loads(first[4:])["error"].startswith(
+        "broken.py:Broken failed while it was looked at: "
+    )
     assert second.startswith("200 ")

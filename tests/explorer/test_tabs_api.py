@@ -29,13 +29,18 @@ def test_a_trained_model_looks_at_the_word_it_was_asked_for(ask):
     asked = {"encoding": "relative", "words": "one two three four five six seven", "back": 2}
     before, after = (ask("attention", **asked, trained=trained) for trained in (False, True))
     assert after["right"] > 0.95
-    looks = [np.array(got["weights"])[:, :, np.arange(2, 7), np.arange(5)].mean(-1).max() for got in (before, after)]
+    looks = [
+        np.array(got["weights"])[:, :, np.arange(2, 7), np.arange(5)].mean(-1).max()
+        for got in (before, after)
+    ]
     assert looks[1] > 1.5 * looks[0]  # two words back, by the head that does it most
 
 
 def test_a_study_shows_its_window_before_and_after_training(ask):
     study = next(one for one in ask("studies")["studies"] if one["id"].startswith("anomaly-"))
-    before, after = (ask("window", study=study["id"], row="rotary", trained=trained) for trained in (False, True))
+    before, after = (
+        ask("window", study=study["id"], row="rotary", trained=trained) for trained in (False, True)
+    )
     assert np.shape(before["weights"]) == np.shape(after["weights"]) == (2, 4, 96, 96)
     assert before["series"] == after["series"]
     assert np.max(after["weights"]) > 2 * np.max(before["weights"])
@@ -52,7 +57,9 @@ def test_a_study_says_what_its_report_says(ask, store):
     rows = {row.name: row.scores("average precision") for row in record.rows}
     at = forest["names"].index("rotary")
     np.testing.assert_allclose(forest["values"][at], rows["rotary"] - rows["none"], atol=1e-5)
-    np.testing.assert_allclose(forest["means"][at], [(rows["rotary"] - rows["none"]).mean()], atol=1e-5)
+    np.testing.assert_allclose(
+        forest["means"][at], [(rows["rotary"] - rows["none"]).mean()], atol=1e-5
+    )
     (low, high) = forest["intervals"][at][0]
     assert low < forest["means"][at][0] < high
     assert len(forest["groups"]) == len(forest["names"])
@@ -91,7 +98,9 @@ def test_a_store_that_is_not_there_is_empty_and_is_not_made(tmp_path):
 
 def a_run(name, seed, **metrics):
     run = RunConfig(task="order", name=name, encoding="none", seed=seed)
-    return Kept(run.digest(), "code", run.model_dump(), "done" if metrics else "failed", metrics, [], {}, "")
+    return Kept(
+        run.digest(), "code", run.model_dump(), "done" if metrics else "failed", metrics, [], {}, ""
+    )
 
 
 def test_a_study_that_is_being_computed_is_seen_while_it_runs(tmp_path):
@@ -112,7 +121,13 @@ def test_what_a_kept_study_names_or_searched_for_is_not_unfinished(tmp_path):
     store.keep(run)
     store.keep(a_run("none", 1_000_000, accuracy=0.9))
     assert len(unfinished(store)) == 1
-    store.keep_study("order-1", {"name": "order"}, {}, [["none", "none", run.digest, "code"]], "locant compare order")
+    store.keep_study(
+        "order-1",
+        {"name": "order"},
+        {},
+        [["none", "none", run.digest, "code"]],
+        "locant compare order",
+    )
     assert unfinished(store) == []
 
 

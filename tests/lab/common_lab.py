@@ -37,7 +37,11 @@ def write_tiny(folder: Path, more: str = "") -> Path:
 
 def start(folder: Path, *words: str) -> subprocess.Popen:
     return subprocess.Popen(
-        [LOCANT, "compare", "tiny.toml", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [LOCANT, "compare", "tiny.toml", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -49,11 +53,15 @@ def finish(folder: Path, *words: str, status: int = 0) -> str:
     return out + err
 
 
-def kept(folder: Path, store: str = "locant-results/runs.sqlite") -> dict[str, tuple[str, str, str]]:
+def kept(
+    folder: Path, store: str = "locant-results/runs.sqlite"
+) -> dict[str, tuple[str, str, str]]:
     """What the store holds of every run: all that must be the same, however often it was interrupted."""
     with sqlite3.connect(folder / store) as base:
         try:
-            rows = base.execute("SELECT digest, config, status, metrics || history FROM runs").fetchall()
+            rows = base.execute(
+                "SELECT digest, config, status, metrics || history FROM runs"
+            ).fetchall()
         except sqlite3.OperationalError:  # not a table yet
             rows = []
     return {digest: rest for digest, *rest in rows}

@@ -34,9 +34,15 @@ def finished(folder, name, metrics_of, /, **changes):
     def compute(runs):
         for run in runs:
             metrics = {"validation": 0.5, **metrics_of(run.name, run.seed)}
-            history = [{"step": step, "accuracy": step / 100} for step in (50, 90, 95)] if not run.baseline else []
+            history = (
+                [{"step": step, "accuracy": step / 100} for step in (50, 90, 95)]
+                if not run.baseline
+                else []
+            )
             yield Done(run, metrics, history, {} if run.baseline else COST, "", {"seed": run.seed})
 
     known = facts(make_task(study.task, **study.task_options))
-    with patch.object(config, "version", cache(config.version)):  # read from files anew for every run otherwise
+    with patch.object(
+        config, "version", cache(config.version)
+    ):  # read from files anew for every run otherwise
         return store, Driver(study, store, compute).finish(known, f"locant compare {name}")

@@ -27,7 +27,10 @@ def ordinary_user():
     if os.geteuid() != 0:
         yield
         return
-    libc, head = ctypes.CDLL(None, use_errno=True), (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this thread
+    libc, head = (
+        ctypes.CDLL(None, use_errno=True),
+        (ctypes.c_uint32 * 2)(0x20080522, 0),
+    )  # version 3, this thread
     sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice
     assert libc.capget(head, sets) == 0
     none_effective = (ctypes.c_uint32 * 6)(0, *sets[1:3], 0, *sets[4:6])

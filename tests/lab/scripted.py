@@ -21,14 +21,19 @@ def compute(runs):
     """An engine that trains nothing. What it says of a run depends on the run alone."""
     for run in runs:
         value = int(run.digest(), 16) / 16**16
-        history = [{"step": step, "accuracy": value * step / 12, "train_loss": 1 - value} for step in (6, 12)]
+        history = [
+            {"step": step, "accuracy": value * step / 12, "train_loss": 1 - value}
+            for step in (6, 12)
+        ]
         yield Done(run, {"accuracy": value, "validation": value / 2}, history, COST, "")
 
 
 def keep_study(path: Path, engine: Compute = compute, **changes) -> Store:
     """Bring the tiny study to its end in the store at `path`."""
     study, store = read_study(str(write_tiny(path.parent)), changes=changes), Store(path)
-    Driver(study, store, engine).finish(facts(make_task(study.task, **study.task_options)), "locant compare tiny.toml")
+    Driver(study, store, engine).finish(
+        facts(make_task(study.task, **study.task_options)), "locant compare tiny.toml"
+    )
     return store
 
 

@@ -36,7 +36,9 @@ def test_what_is_added_to_the_input_has_the_size_of_a_token(name):
 
 @pytest.mark.parametrize("name", ["rotary", "alibi", "t5", "shaw", "none"])
 def test_what_does_not_add_to_the_input_is_left_alone(name):
-    assert not isinstance(build(run(name), make_task("order", length=8, symbols=5)).body.encodings[0], Scaled)
+    assert not isinstance(
+        build(run(name), make_task("order", length=8, symbols=5)).body.encodings[0], Scaled
+    )
 
 
 def test_a_scrambled_control_meets_the_same_data_in_the_same_order(monkeypatch):
@@ -76,7 +78,9 @@ def test_a_token_that_sees_only_itself_is_a_control_without_attention():
 
 @pytest.mark.parametrize("name", names())
 def test_padding_changes_no_answer(name):
-    model = build(run(name, task_options={"length": 8, "symbols": 5, "longer": [12]}), Order(8, 5, (12,))).eval()
+    model = build(
+        run(name, task_options={"length": 8, "symbols": 5, "longer": [12]}), Order(8, 5, (12,))
+    ).eval()
     tokens = torch.randint(5, (3, 8))
     padded = torch.cat([tokens, torch.randint(5, (3, 4))], 1)
     real = torch.arange(12).expand(3, 12) < 8
@@ -95,7 +99,9 @@ def test_scrambling_leaves_padding_where_it_is():
 def test_shared_weights_are_the_same_beside_an_encoding_that_widens_the_input():
     """What joins the encoding to the input is drawn last, so that pairing holds."""
     task = Order(8, 5)
-    plain, wide = (build(run("sinusoidal", options=options), task) for options in ({}, {"join": "concat"}))
+    plain, wide = (
+        build(run("sinusoidal", options=options), task) for options in ({}, {"join": "concat"})
+    )
     shared = {name: value for name, value in wide.state_dict().items() if ".fuse." not in name}
     assert len(shared) < len(wide.state_dict())
     assert all(torch.equal(value, plain.state_dict()[name]) for name, value in shared.items())
@@ -120,7 +126,8 @@ SMALL = {"dim": 16, "heads": 2, "layers": 2, "ffn": 24}
 def test_xavier_draws_projections_by_their_own_width_and_the_head_and_leaves_the_rest():
     task = Order(8, 5)
     plain, drawn = (
-        build(run("none", model={**SMALL, "initialisation": kind}), task).state_dict() for kind in ("torch", "xavier")
+        build(run("none", model={**SMALL, "initialisation": kind}), task).state_dict()
+        for kind in ("torch", "xavier")
     )
     changed = {name for name in plain if not torch.equal(plain[name], drawn[name])}
     assert {name.split(".")[-2] for name in changed} == {"qkv", "out", "head"}
@@ -142,11 +149,14 @@ def test_xavier_weights_are_the_same_beside_an_encoding_that_widens_the_input():
 
 
 @pytest.mark.parametrize(
-    ("name", "drops"), [("sinusoidal", True), ("learned", True), ("relative", False), ("none", False)]
+    ("name", "drops"),
+    [("sinusoidal", True), ("learned", True), ("relative", False), ("none", False)],
 )
 def test_the_input_can_be_dropped_only_where_the_encoding_adds_to_it(name, drops):
     for kind, expected in (("always", True), ("if added", drops)):
-        model = build(run(name, model={**SMALL, "dropout": 0.5, "input_dropout": kind}), Order(8, 5)).train()
+        model = build(
+            run(name, model={**SMALL, "dropout": 0.5, "input_dropout": kind}), Order(8, 5)
+        ).train()
         entered = model.body._start(torch.zeros(1, 8, dtype=torch.long), torch.arange(8))
         assert bool((entered == 0).any()) == expected
         assert model.body.layers[0].dropout.p == 0.5

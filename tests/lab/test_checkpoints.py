@@ -33,12 +33,22 @@ def interrupted(settings, folder, monkeypatch, steps):
     monkeypatch.setattr(Running, "_save", plain)
 
 
-LONG = {"steps": 24, "batch": 4, "validate_every": 4, "validation": 16, "test": 32, "warm_up": 4, "schedule": "cosine"}
+LONG = {
+    "steps": 24,
+    "batch": 4,
+    "validate_every": 4,
+    "validation": 16,
+    "test": 32,
+    "warm_up": 4,
+    "schedule": "cosine",
+}
 
 
 @pytest.mark.parametrize("encoding", ["learned", "t5", "rotary"])
 @pytest.mark.parametrize("source", ["fresh", "bits", "pool"])
-def test_a_run_that_goes_on_from_a_checkpoint_gives_the_same_bits(encoding, source, tmp_path, monkeypatch):
+def test_a_run_that_goes_on_from_a_checkpoint_gives_the_same_bits(
+    encoding, source, tmp_path, monkeypatch
+):
     model = {"dim": 16, "heads": 2, "layers": 1, "ffn": 16, "dropout": 0.2, "dropout_from": source}
     settings = run(encoding, model=model, training=LONG)
     whole = execute(settings)
@@ -61,7 +71,12 @@ def test_a_damaged_checkpoint_is_told_and_costs_only_time(damage, tmp_path, monk
     path = tmp_path / "resume.safetensors"
     data = bytearray(path.read_bytes())
     data[-100] ^= 255
-    wrong = {"cut": bytes(data[: len(data) // 2]), "flip": bytes(data), "text": b"hello", "empty": b""}[damage]
+    wrong = {
+        "cut": bytes(data[: len(data) // 2]),
+        "flip": bytes(data),
+        "text": b"hello",
+        "empty": b"",
+    }[damage]
     path.write_bytes(wrong)
     assert execute(settings, tmp_path).metrics == execute(settings).metrics
     said = capsys.readouterr().err
@@ -79,11 +94,19 @@ def test_files_for_people_hold_what_the_run_gave(tmp_path):
     settings = run("learned")
     outcome = execute(settings, tmp_path / "files", keep=True)
     assert json.loads((tmp_path / "files/config.json").read_text())["encoding"] == "learned"
-    assert json.loads((tmp_path / "files/metrics.json").read_text())["accuracy"] == outcome.metrics["accuracy"]
+    assert (
+        json.loads((tmp_path / "files/metrics.json").read_text())["accuracy"]
+        == outcome.metrics["accuracy"]
+    )
     history = list(csv.DictReader((tmp_path / "files/history.csv").open()))
-    assert [float(row["accuracy"]) for row in history] == [entry["accuracy"] for entry in outcome.history]
+    assert [float(row["accuracy"]) for row in history] == [
+        entry["accuracy"] for entry in outcome.history
+    ]
     judged = list(csv.DictReader((tmp_path / "files/scores.csv").open()))
-    assert sum(row["target"] == row["answer"] for row in judged) / len(judged) == outcome.metrics["accuracy"]
+    assert (
+        sum(row["target"] == row["answer"] for row in judged) / len(judged)
+        == outcome.metrics["accuracy"]
+    )
     best = read_tensors(tmp_path / "files/best.safetensors").tensors
     model = build(settings, make_task("order", length=8, symbols=5))
     model.load_state_dict(best)

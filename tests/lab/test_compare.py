@@ -59,7 +59,9 @@ def test_the_same_command_trains_nothing_and_one_more_encoding_only_that(whole):
         stamps = dict(base.execute("SELECT digest, finished FROM runs"))
     assert "runs, best so far" not in finish(folder)
     assert kept(folder) == before
-    assert "10 of 10 runs, best so far" in finish(folder, "--encodings", "rotary,t5,alibi")  # told without a terminal
+    assert "10 of 10 runs, best so far" in finish(
+        folder, "--encodings", "rotary,t5,alibi"
+    )  # told without a terminal
     assert len(kept(folder)) == len(before) + 2
     with sqlite3.connect(folder / "locant-results/runs.sqlite") as base:
         now = dict(base.execute("SELECT digest, finished FROM runs"))
@@ -130,7 +132,9 @@ def test_a_loss_that_is_not_a_number_is_a_failure_with_its_step(tmp_path):
         "class Bad(Encoding):\n    def embed(self, x, pos):\n        return x * float('nan')\n"
     )
     text = finish(tmp_path, "--encodings", "rotary,bad.py:Bad")
-    assert "Bad failed: seed 0: FloatingPointError: the loss is nan at step 0" in " ".join(text.split())
+    assert "Bad failed: seed 0: FloatingPointError: the loss is nan at step 0" in " ".join(
+        text.split()
+    )
     failed = [row for row in kept(tmp_path).values() if row[1] == "failed"]
     assert len(failed) == 2
 
@@ -153,7 +157,9 @@ def test_a_wrong_field_says_what_is_allowed_before_anything_trains(refused, tmp_
 
 
 def test_a_store_that_cannot_be_used_is_told_and_left_alone(refused, whole, tmp_path):
-    (tmp_path / "text.sqlite").write_text("this is no database, but it is longer than a header of SQLite would be " * 3)
+    (tmp_path / "text.sqlite").write_text(
+        "this is no database, but it is longer than a header of SQLite would be " * 3
+    )
     before = (tmp_path / "text.sqlite").read_bytes()
     assert "cannot be opened" in refused("--store", "text.sqlite")
     assert (tmp_path / "text.sqlite").read_bytes() == before
@@ -168,7 +174,9 @@ def test_reports_come_from_the_store_alone_in_every_format(whole):
     folder = whole[0]
 
     def run(*words):
-        done = subprocess.run([LOCANT, *words], cwd=folder, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [LOCANT, *words], cwd=folder, capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -183,11 +191,19 @@ def test_reports_come_from_the_store_alone_in_every_format(whole):
     assert "tiny-" in run("runs")
     code = "import sys, runpy; sys.argv = ['locant', 'report', 'tiny']\nfrom locant.cli.app import app\n"
     code += "try:\n    app()\nexcept SystemExit: pass\nassert 'torch' not in sys.modules"
-    subprocess.run([LOCANT.with_name("python"), "-c", code], cwd=folder, check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        [LOCANT.with_name("python"), "-c", code],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
 
 
 def test_every_study_that_is_shipped_can_be_read_and_is_listed(tmp_path):
-    out = subprocess.run([LOCANT, "compare"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [LOCANT, "compare"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
     assert [line.split()[0] for line in out.splitlines()] == study_names()
 
 

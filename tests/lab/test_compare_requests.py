@@ -33,7 +33,9 @@ class Broken(Encoding):
     ],
     ids=str,
 )
-def test_a_request_that_cannot_be_met_is_refused_and_nothing_is_written(tmp_path, monkeypatch, request_, why):
+def test_a_request_that_cannot_be_met_is_refused_and_nothing_is_written(
+    tmp_path, monkeypatch, request_, why
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.py").write_text(BROKEN)
     with pytest.raises(ValueError, match=why):

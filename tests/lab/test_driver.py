@@ -42,7 +42,9 @@ def scripted(loss, seen=None, accuracy=0.95):
             value = loss(run)
             error = "" if value is not None else "FloatingPointError: the loss is nan at step 3"
             metrics = (
-                {} if value is None else {"validation": value, "validation, second half": value, "accuracy": accuracy}
+                {}
+                if value is None
+                else {"validation": value, "validation, second half": value, "accuracy": accuracy}
             )
             history = [] if value is None else [{"step": 6, "loss": value, "accuracy": accuracy}]
             yield Done(run, metrics, history, {}, error)
@@ -53,7 +55,9 @@ def scripted(loss, seen=None, accuracy=0.95):
 @pytest.fixture
 def tiny(tmp_path):
     def make(**changes):
-        return read_study(str(write_tiny(tmp_path)), changes=changes), Store(tmp_path / "runs.sqlite")
+        return read_study(str(write_tiny(tmp_path)), changes=changes), Store(
+            tmp_path / "runs.sqlite"
+        )
 
     return make
 
@@ -79,15 +83,24 @@ def test_every_reported_seed_has_a_search_of_its_own_by_a_seed_that_is_not_repor
     which = Driver(study, store, scripted(loss, seen)).finish(FACTS, "test")
     reported = {run.seed: run for run in seen if run.name == "t5" and run.seed < FIRST_SEARCH_SEED}
     searched = [run for run in seen if is_search(run)]
-    assert {seed: run.training.positional_rate for seed, run in reported.items()} == {0: 1.0, 1: 10.0, 2: 1.0, 3: 10.0}
+    assert {seed: run.training.positional_rate for seed, run in reported.items()} == {
+        0: 1.0,
+        1: 10.0,
+        2: 1.0,
+        3: 10.0,
+    }
     assert {run.seed - FIRST_SEARCH_SEED for run in searched} == {0, 1, 2, 3}
-    assert {run.training.test for run in searched} == {1}  # its validation chooses; the test data are left alone
+    assert {run.training.test for run in searched} == {
+        1
+    }  # its validation chooses; the test data are left alone
     assert {run.training.test for run in reported.values()} == {study.training.test} != {1}
     assert len({run.digest() for run in seen}) == len(seen)  # nothing twice
     choices = next(entry for entry in store.studies() if entry["id"] == which)["choices"]
     assert choices["rates"]["t5"] == [[1.0, 1.0], [1.0, 10.0], [1.0, 1.0], [1.0, 10.0]]
     tried = [line for line in choices["search"] if line[0] == "t5"]
-    assert all(store.find(digest, code) is not None for *_, digest, code in tried)  # every try can be looked at
+    assert all(
+        store.find(digest, code) is not None for *_, digest, code in tried
+    )  # every try can be looked at
     assert len(tried) == len([run for run in searched if run.name == "t5"])
 
 
@@ -98,7 +111,10 @@ def test_every_row_gets_as_many_tries_whatever_it_learns(tiny):
     first = {name: {multiples(run, study) for run in seen if run.name == name and run.seed == FIRST_SEARCH_SEED}
              for name in ("rotary", "t5")}  # fmt: skip
     assert {name: len(tried) for name, tried in first.items()} == {"rotary": 4, "t5": 4}
-    assert {run.name for run in seen if is_search(run)} == {"rotary", "t5"}  # the others have an exact ceiling
+    assert {run.name for run in seen if is_search(run)} == {
+        "rotary",
+        "t5",
+    }  # the others have an exact ceiling
     assert {own for _, own in first["rotary"]} == {1.0}
     assert {own for _, own in first["t5"]} == {1.0, 10.0, 100.0}
 
@@ -114,7 +130,9 @@ def test_a_run_of_a_search_knows_what_it_has_to_beat(tiny):
     later = []
     best_step, store = tiny(search={**SEARCH, "judged_by": "best step"}, encodings=["t5"])
     Driver(best_step, store, scripted(lambda run: 0.5, later)).finish(FACTS, "t")
-    assert {run.training.abandon_above for run in later} == {None}  # a late start may still have the best step
+    assert {run.training.abandon_above for run in later} == {
+        None
+    }  # a late start may still have the best step
 
 
 def test_another_number_is_another_search_by_other_seeds(tiny):
@@ -130,11 +148,17 @@ def test_another_number_is_another_search_by_other_seeds(tiny):
 def test_fixed_points_of_the_grid_are_run_on_fresh_seeds_for_every_row(tiny):
     study, store = tiny(search={**SEARCH, "check": 2}, encodings=["rotary", "t5"])
     seen = []
-    which = Driver(study, store, scripted(lambda run: run.training.positional_rate, seen)).finish(FACTS, "t")
+    which = Driver(study, store, scripted(lambda run: run.training.positional_rate, seen)).finish(
+        FACTS, "t"
+    )
     checks = [run for run in seen if run.seed >= FIRST_CHECK_SEED]
     assert {(run.name, *multiples(run, study)) for run in checks if run.name == "t5"} == {
         ("t5", 1.0, 1.0), ("t5", 1.0, 10.0), ("t5", 1.0, 100.0)}  # fmt: skip
-    assert {multiples(run, study)[0] for run in checks if run.name == "rotary"} == {round(1 / 3, 6), 1.0, 3.0}
+    assert {multiples(run, study)[0] for run in checks if run.name == "rotary"} == {
+        round(1 / 3, 6),
+        1.0,
+        3.0,
+    }
     assert {run.seed for run in checks} == {FIRST_CHECK_SEED, FIRST_CHECK_SEED + 1}
     assert {run.training.test for run in checks} == {study.training.test}
     record = read_record(store, which)
@@ -147,14 +171,18 @@ def test_a_row_that_is_not_learnt_is_run_for_longer_unless_it_cannot_be(tiny, ac
     ceilings = {"without positions": 0.5, "blind to direction": 0.5}
     study, store = tiny(longer={"times": 4, "rate": [1.0, 0.5]}, encodings=["t5", "alibi"])
     seen, high = [], {"without positions": 0.5, "blind to direction": 0.95}
-    which = Driver(study, store, scripted(lambda run: 0.5, seen, accuracy)).finish({**FACTS, "ceilings": ceilings}, "t")
+    which = Driver(study, store, scripted(lambda run: 0.5, seen, accuracy)).finish(
+        {**FACTS, "ceilings": ceilings}, "t"
+    )
     longer = [run for run in seen if run.seed >= FIRST_LONGER_SEED]
     assert {run.name for run in longer} == rows
     assert {run.training.steps for run in longer} <= {4 * study.training.steps}
     assert len(longer) == 2 * len(rows)
     assert read_record(store, which).barred == {"none": 0.5, "scrambled": 0.5, "alibi": 0.5}
     more = []
-    Driver(study, store, scripted(lambda run: 0.5, more, accuracy)).finish({**FACTS, "ceilings": high}, "t")
+    Driver(study, store, scripted(lambda run: 0.5, more, accuracy)).finish(
+        {**FACTS, "ceilings": high}, "t"
+    )
     assert {run.name for run in more if run.seed >= FIRST_LONGER_SEED} == (
         {"alibi"} if rows else set()
     )  # .95 bars nobody
@@ -164,7 +192,9 @@ def test_a_rate_at_which_runs_fail_is_never_chosen(tiny):
     study, store = tiny(search=SEARCH)
     seen = []
     limit = study.training.rate * 2
-    Driver(study, store, scripted(lambda run: None if run.training.rate > limit else 0.5, seen)).finish(FACTS, "t")
+    Driver(
+        study, store, scripted(lambda run: None if run.training.rate > limit else 0.5, seen)
+    ).finish(FACTS, "t")
     assert all(run.training.rate <= limit for run in seen if run.seed < FIRST_SEARCH_SEED)
 
 
@@ -213,7 +243,9 @@ def test_a_long_run_keeps_its_claim(tiny, monkeypatch):
     assert stamps[0] > begun + 0.05
     assert other.claim(run.digest() + "x", run.code())  # and all claims are given back
     with store._open() as base:
-        assert base.execute("SELECT COUNT(*) FROM claims WHERE owner = ?", (store.owner,)).fetchone() == (0,)
+        assert base.execute(
+            "SELECT COUNT(*) FROM claims WHERE owner = ?", (store.owner,)
+        ).fetchone() == (0,)
 
 
 def test_changed_code_makes_old_runs_strangers_unless_told(tiny, monkeypatch):
@@ -234,8 +266,12 @@ def test_a_file_that_cannot_be_written_stops_the_study_and_fails_no_run(tiny, tm
     (tmp_path / "in the way").write_text("")
     files = Files(str(tmp_path / "in the way"), keep=True)
     run = study.run(study.rows()[0], 0)
-    with pytest.raises(StoreError, match=r"could not write its files.*\n.*the same command goes on"):
-        Driver(study, store, lambda runs: iter([Done(run, *attempt(run.model_dump(), files))])).finish(FACTS, "t")
+    with pytest.raises(
+        StoreError, match=r"could not write its files.*\n.*the same command goes on"
+    ):
+        Driver(
+            study, store, lambda runs: iter([Done(run, *attempt(run.model_dump(), files))])
+        ).finish(FACTS, "t")
     assert store.find(run.digest(), None) is None
 
 
@@ -255,7 +291,8 @@ def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
 def test_after_a_resume_the_best_so_far_remembers_the_runs_that_were_kept():
     display = Display(Console(quiet=True))
     kept = [
-        Kept("d", "c", {"name": name}, "done", {"validation": v}, [], {}, "") for name, v in (("a", 0.9), ("b", 0.2))
+        Kept("d", "c", {"name": name}, "done", {"validation": v}, [], {}, "")
+        for name, v in (("a", 0.9), ("b", 0.2))
     ]
     display.planned("runs", 3, kept[:1])
     display.ended(None, kept[1])
@@ -280,7 +317,11 @@ def test_a_class_that_does_not_say_what_it_learns_is_searched_like_one_that_does
     study, store = tiny(search=SEARCH, encodings=[f"{mine}:Mine"])
     seen = []
     Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
-    assert {run.training.positional_rate for run in seen if run.name == "Mine"} == {1.0, 10.0, 100.0}
+    assert {run.training.positional_rate for run in seen if run.name == "Mine"} == {
+        1.0,
+        10.0,
+        100.0,
+    }
 
 
 def test_failed_runs_of_the_search_too_are_tried_again_when_asked(tiny):
@@ -308,14 +349,31 @@ def test_two_classes_of_one_name_are_two_rows(tiny, tmp_path):
         text = "from locant.encodings.base import Encoding\n\nclass Mine(Encoding):\n    pass\n"
         (tmp_path / folder / "mine.py").write_text(text)
         (tmp_path / folder / "my.py").write_text(text.replace("Mine", "none"))
-    study, _ = tiny(encodings=[f"{tmp_path}/a/mine.py:Mine", f"{tmp_path}/b/mine.py:Mine", f"{tmp_path}/a/my.py:none"])
+    study, _ = tiny(
+        encodings=[
+            f"{tmp_path}/a/mine.py:Mine",
+            f"{tmp_path}/b/mine.py:Mine",
+            f"{tmp_path}/a/my.py:none",
+        ]
+    )
     names = [row.name for row in study.rows()]
-    assert names == ["none", "scrambled", f"{tmp_path}/a/mine.py:Mine", f"{tmp_path}/b/mine.py:Mine", "my.py:none"]
+    assert names == [
+        "none",
+        "scrambled",
+        f"{tmp_path}/a/mine.py:Mine",
+        f"{tmp_path}/b/mine.py:Mine",
+        "my.py:none",
+    ]
 
 
 def test_rows_of_one_name_with_different_settings_are_refused(tiny):
     with pytest.raises(ValueError, match="two different rows are called 'rotary'"):
-        tiny(encodings=["rotary", {"name": "rotary", "encoding": "rotary", "options": {"base": 100.0}}])
+        tiny(
+            encodings=[
+                "rotary",
+                {"name": "rotary", "encoding": "rotary", "options": {"base": 100.0}},
+            ]
+        )
 
 
 def test_a_row_that_is_asked_for_by_name_keeps_what_its_study_gives_it():

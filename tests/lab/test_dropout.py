@@ -14,7 +14,9 @@ def test_dropout_by_bits_drops_each_number_by_itself(share):
     torch.manual_seed(0)
     kept = drop(torch.ones(1000, 1001)) > 0
     assert abs((~kept).double().mean().item() - share) < 0.002
-    both = (~kept[:, 1:] & ~kept[:, :-1]).double().mean().item()  # neighbours, which come from one word
+    both = (
+        (~kept[:, 1:] & ~kept[:, :-1]).double().mean().item()
+    )  # neighbours, which come from one word
     assert abs(both - share**2) < 0.002
     assert not torch.equal(kept, drop(torch.ones(1000, 1001)) > 0)
     x = torch.ones(7, requires_grad=True)

@@ -95,7 +95,9 @@ def test_a_store_of_an_older_version_is_read_and_brought_up_to_date(folder):
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_store_that_another_program_holds_is_told_and_can_be_used_afterwards(folder, capsys, monkeypatch, words):
+def test_a_store_that_another_program_holds_is_told_and_can_be_used_afterwards(
+    folder, capsys, monkeypatch, words
+):
     monkeypatch.setattr(Store, "timeout", 0.05)
     before = kept(folder, STORE)
     with locked(folder / STORE):
@@ -105,7 +107,9 @@ def test_a_store_that_another_program_holds_is_told_and_can_be_used_afterwards(f
     assert read_record(Store(folder / STORE)).complete
 
 
-@pytest.mark.parametrize("place", ["tiny.toml/runs.sqlite", "/proc/locant/runs.sqlite", ".", "shut/runs.sqlite"])
+@pytest.mark.parametrize(
+    "place", ["tiny.toml/runs.sqlite", "/proc/locant/runs.sqlite", ".", "shut/runs.sqlite"]
+)
 def test_a_place_where_no_store_can_be_made_is_told(folder, capsys, place):
     (folder / "shut").mkdir(mode=0o555)
     with ordinary_user():
@@ -148,14 +152,19 @@ def test_a_full_disk_takes_no_reports_and_says_so(folder, capsys):
 
 def test_output_for_which_there_is_no_room_is_told_once(folder):
     words = [LOCANT, "report", "--csv", "--store", STORE]
-    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}  # unbuffered, Python itself loses what a file does not take
+    buffered = {
+        **os.environ,
+        "PYTHONUNBUFFERED": "",
+    }  # unbuffered, Python itself loses what a file does not take
     with open("table.csv", "w") as table, little_room(10):
         done = subprocess.run(words, env=buffered, stdout=table, stderr=subprocess.PIPE, text=True)
     assert done.stderr == "locant: the output cannot be read or written: File too large.\n"
     assert done.returncode == 2
 
 
-def test_a_store_that_found_no_room_to_begin_begins_when_there_is_some(tmp_path, capsys, monkeypatch):
+def test_a_store_that_found_no_room_to_begin_begins_when_there_is_some(
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     write_tiny(tmp_path)
     for size in (0, 4096, 3 * 4096):

@@ -124,7 +124,9 @@ def mounting() -> list[list[str]]:
     """How a disk can be mounted here that only one process sees; nothing where that is not permitted."""
     test = ["sh", "-c", "mount -t tmpfs none /mnt"]
     ways = [["unshare", "-m"], ["unshare", "-Urm"]] if shutil.which("unshare") else []
-    return [way for way in ways if subprocess.run([*way, *test], capture_output=True).returncode == 0][:1]
+    return [
+        way for way in ways if subprocess.run([*way, *test], capture_output=True).returncode == 0
+    ][:1]
 
 
 @pytest.mark.slow
@@ -146,7 +148,10 @@ def test_on_a_disk_that_is_really_full_too(whole, tmp_path, way):
     words = [*way, "sh", "-c", FULL_DISK, "sh", LOCANT, "compare", "tiny.toml", *MORE]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
-    assert "cannot be written: database or disk is full.\n  Every run kept before is intact: make room" in done.stderr
+    assert (
+        "cannot be written: database or disk is full.\n  Every run kept before is intact: make room"
+        in done.stderr
+    )
     assert "status 2" in done.stderr
     assert "Traceback" not in done.stderr
     assert kept(tmp_path, STORE) == whole
@@ -156,7 +161,9 @@ def test_on_a_disk_that_is_really_full_too(whole, tmp_path, way):
 def test_locked_out_training_stops_and_goes_on_when_it_may(whole, tmp_path):
     write_tiny(tmp_path)
     words = [sys.executable, "-c", IMPATIENT, "compare", "tiny.toml", *MORE]
-    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     while not (tmp_path / STORE).exists() or not kept(tmp_path, STORE):
         assert process.poll() is None
         time.sleep(0.01)

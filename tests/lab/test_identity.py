@@ -12,11 +12,15 @@ from locant.lab.training.identity import PACKAGE, fingerprint, reached
 
 SMALL = {"steps": 2, "batch": 2, "validate_every": 1, "validation": 2, "test": 2}
 TINY = {"dim": 8, "heads": 2, "layers": 1, "ffn": 8}
-SERIES = "time,load\n" + "\n".join(f"2024-01-{1 + i // 24:02} {i % 24:02}:00,{i % 7}" for i in range(400))
+SERIES = "time,load\n" + "\n".join(
+    f"2024-01-{1 + i // 24:02} {i % 24:02}:00,{i % 7}" for i in range(400)
+)
 
 
 def small_run(task, encoding="rotary", **more):
-    return RunConfig(task=task, name="x", encoding=encoding, seed=0, model=TINY, training=SMALL, **more)
+    return RunConfig(
+        task=task, name="x", encoding=encoding, seed=0, model=TINY, training=SMALL, **more
+    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,7 +35,11 @@ def executed_definitions(run):
 
     def note(frame, event, _):
         code = frame.f_code
-        if event == "call" and code.co_flags & CO_OPTIMIZED and not code.co_qualname.startswith("<"):
+        if (
+            event == "call"
+            and code.co_flags & CO_OPTIMIZED
+            and not code.co_qualname.startswith("<")
+        ):
             seen.add((Path(code.co_filename), code.co_qualname.partition(".")[0]))
 
     sys.setprofile(note)
@@ -39,7 +47,9 @@ def executed_definitions(run):
         execute(run)
     finally:
         sys.setprofile(None)
-    return {(path, name) for path, name in seen if PACKAGE in path.parents or path.name == "mine.py"}
+    return {
+        (path, name) for path, name in seen if PACKAGE in path.parents or path.name == "mine.py"
+    }
 
 
 @pytest.mark.parametrize(
@@ -75,9 +85,7 @@ def write(folder, **files):
     return folder
 
 
-MINE = (
-    "STEP = 2\n\ndef slope(x):\n    return STEP * x\n\nclass Mine:\n    def bias(self, q):\n        return slope(q)\n"
-)
+MINE = "STEP = 2\n\ndef slope(x):\n    return STEP * x\n\nclass Mine:\n    def bias(self, q):\n        return slope(q)\n"
 
 
 def test_comments_layout_types_docstrings_and_words_of_errors_cost_nothing(tmp_path):
@@ -90,27 +98,44 @@ def test_comments_layout_types_docstrings_and_words_of_errors_cost_nothing(tmp_p
         == code_of(write(tmp_path / "b", mine=f"#!\n{typed}"))
         == code_of(write(tmp_path / "c", mine=worded))
     )
-    stern = MINE.replace("    return STEP", "    if x is None:\n        raise ValueError('no x')\n    return STEP")
+    stern = MINE.replace(
+        "    return STEP", "    if x is None:\n        raise ValueError('no x')\n    return STEP"
+    )
     kinder = stern.replace("no x", "give an x, please")
-    assert code_of(write(tmp_path / "d", mine=stern)) == code_of(write(tmp_path / "e", mine=kinder)) != code_of(plain)
+    assert (
+        code_of(write(tmp_path / "d", mine=stern))
+        == code_of(write(tmp_path / "e", mine=kinder))
+        != code_of(plain)
+    )
 
 
 def test_moving_a_definition_to_another_file_or_adding_one_beside_it_costs_nothing(tmp_path):
     plain = write(tmp_path / "a", mine=MINE)
     head, tail = MINE.split("class Mine")
-    moved = write(tmp_path / "b", mine=f"from helpers import slope\n\nclass Mine{tail}", helpers=head)
+    moved = write(
+        tmp_path / "b", mine=f"from helpers import slope\n\nclass Mine{tail}", helpers=head
+    )
     beside = write(tmp_path / "c", mine=f"{MINE}\ndef unused(x):\n    return 3 * x\n")
     assert code_of(plain) == code_of(moved) == code_of(beside)
 
 
-@pytest.mark.parametrize(("old", "new"), [("STEP = 2", "STEP = 3"), ("* x", "+ x"), ("slope(q)", "slope(-q)")])
-def test_a_changed_formula_or_constant_makes_old_runs_strangers_wherever_it_stands(old, new, tmp_path):
+@pytest.mark.parametrize(
+    ("old", "new"), [("STEP = 2", "STEP = 3"), ("* x", "+ x"), ("slope(q)", "slope(-q)")]
+)
+def test_a_changed_formula_or_constant_makes_old_runs_strangers_wherever_it_stands(
+    old, new, tmp_path
+):
     assert old in MINE
-    assert code_of(write(tmp_path / "a", mine=MINE)) != code_of(write(tmp_path / "b", mine=MINE.replace(old, new)))
+    assert code_of(write(tmp_path / "a", mine=MINE)) != code_of(
+        write(tmp_path / "b", mine=MINE.replace(old, new))
+    )
     head, tail = MINE.split("class Mine")
     there = [f"from helpers import slope\n\nclass Mine{tail}", head]
     changed = [text.replace(old, new) for text in there]
-    apart = [write(tmp_path / name, mine=a, helpers=b) for name, (a, b) in {"c": there, "d": changed}.items()]
+    apart = [
+        write(tmp_path / name, mine=a, helpers=b)
+        for name, (a, b) in {"c": there, "d": changed}.items()
+    ]
     assert code_of(apart[0]) != code_of(apart[1])
 
 

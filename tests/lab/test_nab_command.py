@@ -14,7 +14,10 @@ def test_seeds_are_all_series_unless_fewer_are_asked_for(nab, monkeypatch):
     monkeypatch.setenv("LOCANT_NAB", str(nab))
     changes = {f"task_options.{name}": value for name, value in SMALL.items()}
     assert bound(read_study("real-anomalies", changes=changes)).seed_list() == [0, 1, 2]
-    assert bound(read_study("real-anomalies", changes={**changes, "seeds": 2})).seed_list() == [0, 1]
+    assert bound(read_study("real-anomalies", changes={**changes, "seeds": 2})).seed_list() == [
+        0,
+        1,
+    ]
     (uneven,) = read_studies("real-anomalies", design="irregular", changes=changes)
     assert bound(uneven).seed_list() == [0]
     assert {"rotary", "rotary, times"} <= {row.name for row in uneven.rows()}
@@ -30,8 +33,14 @@ CASES = [
     (["real-anomalies", "--nab", "short"], "even/0.csv has 100 rows, but a window has 256"),
     (["real-anomalies", "--nab", "whole"], "marks none or all of the rows of even/0.csv"),
     (["real-anomalies", "--nab", "two"], "even/0.csv has 2 columns of values"),
-    (["real-anomalies", "--nab", "nab", "--seeds", "9"], "has 3 series, numbered from 0, but number 8 is asked for"),
-    (["real-anomalies", "--nab", "nab", "--set", "search={ check = 1 }"], "cannot search: all its series are reported"),
+    (
+        ["real-anomalies", "--nab", "nab", "--seeds", "9"],
+        "has 3 series, numbered from 0, but number 8 is asked for",
+    ),
+    (
+        ["real-anomalies", "--nab", "nab", "--set", "search={ check = 1 }"],
+        "cannot search: all its series are reported",
+    ),
     (["real-anomalies", "--nab", "even", "--design", "irregular"], "is sampled at uneven times"),
     (["order", "--nab", "nab"], "--nab is for studies of the task real-anomalies"),
     (["order", "--set", "seeds=all"], "has no end of them"),
@@ -41,7 +50,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("words", "said"), CASES)
-def test_what_cannot_be_compared_is_told_before_anything_trains(tmp_path, words, said, monkeypatch, capsys):
+def test_what_cannot_be_compared_is_told_before_anything_trains(
+    tmp_path, words, said, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOCANT_NAB", "")
     monkeypatch.setattr("locant.cli.compare.Store", None)  # nothing may begin
@@ -54,7 +65,9 @@ def test_what_cannot_be_compared_is_told_before_anything_trains(tmp_path, words,
     (write_nab(tmp_path / "broken") / "windows.json").write_text("{")
     path = write_nab(tmp_path / "two") / "even" / "0.csv"
     lines = path.read_text().splitlines()
-    path.write_text("\n".join(f"{line},{'more' if not at else at % 7}" for at, line in enumerate(lines)))
+    path.write_text(
+        "\n".join(f"{line},{'more' if not at else at % 7}" for at, line in enumerate(lines))
+    )
     row = 'title = "t"\ncontrols = ["none"]\nencodings = [{ name = "a", encoding = "t5", positions = "times" }]\n'
     (tmp_path / "clock.toml").write_text(row + 'seeds = "all"\ntask = "real-anomalies"\n')
     (tmp_path / "order.toml").write_text(row + 'task = "order"\n')

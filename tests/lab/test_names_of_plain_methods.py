@@ -17,7 +17,14 @@ from locant.lab.store.record import read_record
 
 ROOT = Path(__file__).parents[2]
 HIDDEN = re.compile("|".join(name for name in baselines.names() if "_" in name))
-CLAIM = {"claim": "c", "published": "p", "metric": "average precision", "row": "sub_pca", "against": "none", "above": 0}
+CLAIM = {
+    "claim": "c",
+    "published": "p",
+    "metric": "average precision",
+    "row": "sub_pca",
+    "against": "none",
+    "above": 0,
+}
 
 
 @pytest.fixture
@@ -25,10 +32,19 @@ def kept(tmp_path):
     """A study in which sub_pca is best, and a row of the user's own has an underscore in its name."""
 
     def scores(row, seed):
-        return {"average precision": {"sub_pca": 0.9, "my_own": 0.8}.get(row, 0.5) + 0.001 * ((3 * seed) % 7)}
+        return {
+            "average precision": {"sub_pca": 0.9, "my_own": 0.8}.get(row, 0.5)
+            + 0.001 * ((3 * seed) % 7)
+        }
 
-    changes = {"encodings": ["rotary", {"name": "my_own", "encoding": "alibi"}], "claims": [CLAIM], "seeds": 6}
-    return finished(tmp_path, "anomaly", scores, published={"sub_pca": {"average precision": 0.7}}, **changes)
+    changes = {
+        "encodings": ["rotary", {"name": "my_own", "encoding": "alibi"}],
+        "claims": [CLAIM],
+        "seeds": 6,
+    }
+    return finished(
+        tmp_path, "anomaly", scores, published={"sub_pca": {"average precision": 0.7}}, **changes
+    )
 
 
 def test_reports_show_the_name_and_the_store_keeps_the_identifier(kept):
@@ -55,5 +71,9 @@ def test_detect_calls_its_plain_methods_as_reports_do():
 
 def test_no_page_calls_a_plain_method_by_its_identifier_or_in_another_way():
     for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")):
-        found = [line for line in page.read_text("utf-8").splitlines() if HIDDEN.search(line) or "sub-PCA" in line]
+        found = [
+            line
+            for line in page.read_text("utf-8").splitlines()
+            if HIDDEN.search(line) or "sub-PCA" in line
+        ]
         assert found == [], page

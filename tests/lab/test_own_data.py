@@ -21,15 +21,33 @@ from locant.lab.store.store import Store
 from locant.lab.tasks._text import STANDARD_LIBRARY, read_text
 from locant.lab.tasks.base import facts, identified, make_task
 
-SMALL = ["--encodings", "rotary", "--seeds", "2", "--set", "search=false", "--set", "training.steps=4"]
-SMALL += ["--set", "training.validate_every=2", "--set", "training.test=8", "--set", "training.validation=4"]
+SMALL = [
+    "--encodings",
+    "rotary",
+    "--seeds",
+    "2",
+    "--set",
+    "search=false",
+    "--set",
+    "training.steps=4",
+]
+SMALL += [
+    "--set",
+    "training.validate_every=2",
+    "--set",
+    "training.test=8",
+    "--set",
+    "training.validation=4",
+]
 
 
 @pytest.fixture
 def series(tmp_path):
     """A season of 12 steps with noise, and a second column that is random."""
     draw, steps = np.random.default_rng(0), np.arange(400)
-    values = np.stack([np.sin(steps * 2 * np.pi / 12) + draw.normal(0, 0.05, 400), draw.normal(0, 1, 400)], 1)
+    values = np.stack(
+        [np.sin(steps * 2 * np.pi / 12) + draw.normal(0, 0.05, 400), draw.normal(0, 1, 400)], 1
+    )
     path = tmp_path / "mine.csv"
     path.write_text("load,noise\n" + "\n".join(f"{a},{b}" for a, b in values))
     return path
@@ -72,7 +90,9 @@ def test_what_is_hidden_is_not_shown_and_only_that_is_asked(series):
 def test_a_forecast_never_sees_what_it_is_asked(series):
     task = make_task("own-forecast", path=str(series), length=24)
     rows = task.batch(5, seed=1, step=2)
-    assert torch.equal(rows.inputs[:, 1:], rows.target[:, :-1, :-1])  # the answer of a step is the next step's input
+    assert torch.equal(
+        rows.inputs[:, 1:], rows.target[:, :-1, :-1]
+    )  # the answer of a step is the next step's input
     assert rows.target[..., -1].sum(1).tolist() == [12.0] * 5
     assert task.causal
 
@@ -81,24 +101,34 @@ def test_plain_methods_do_what_they_say(series):
     task = make_task("own-forecast", path=str(series), columns=["noise"], length=24)
     errors = {name: task.baseline(name, 100, 0)["error"] for name in task.baselines}
     assert errors["mean"] == pytest.approx(1, abs=0.4)
-    assert errors["last value"] == pytest.approx(2 * errors["mean"], rel=0.3)  # two independent numbers
+    assert errors["last value"] == pytest.approx(
+        2 * errors["mean"], rel=0.3
+    )  # two independent numbers
     assert errors["straight on"] == pytest.approx(6 * errors["mean"], rel=0.3)  # 2² + 1² + 1²
     seasonal = make_task("own-masked", path=str(series), columns=["load"], length=24)
-    assert seasonal.baseline("straight line", 100, 0)["error"] < 0.2 < seasonal.baseline("mean", 100, 0)["error"]
+    assert (
+        seasonal.baseline("straight line", 100, 0)["error"]
+        < 0.2
+        < seasonal.baseline("mean", 100, 0)["error"]
+    )
 
 
 def test_bits_of_plain_methods_are_those_of_the_counts(text):
     task = make_task("own-text", path=str(text), length=32, longer=[])
     single, pairs = (task.baseline(name, 50, 0)["bits a byte"] for name in task.baselines)
     counts = np.bincount(np.frombuffer(text.read_bytes(), np.uint8)) / 4800
-    assert single == pytest.approx(-(counts[counts > 0] * np.log2(counts[counts > 0])).sum(), abs=0.1)
+    assert single == pytest.approx(
+        -(counts[counts > 0] * np.log2(counts[counts > 0])).sum(), abs=0.1
+    )
     assert pairs < single / 2
 
 
 def test_a_model_s_bits_are_measured_beyond_the_trained_length(text):
     task = make_task("own-text", path=str(text), length=32, longer=[64])
 
-    def even(inputs, real):  # all bytes alike, but certain of the right one up to the trained length
+    def even(
+        inputs, real
+    ):  # all bytes alike, but certain of the right one up to the trained length
         output = torch.zeros(*inputs.shape, 256)
         for row, line in enumerate(inputs):
             for place in range(min(31, len(line) - 1)):
@@ -126,7 +156,10 @@ def test_other_data_are_another_task(text):
     make_task("own-text", **before)
     text.write_bytes(b"another text altogether, " * 200)
     read_text.cache_clear()
-    assert identified("own-text", {"path": str(text), "length": 32, "longer": []})["digest"] != before["digest"]
+    assert (
+        identified("own-text", {"path": str(text), "length": 32, "longer": []})["digest"]
+        != before["digest"]
+    )
     with pytest.raises(ValueError, match="does not hold what it held"):
         make_task("own-text", **before)
 
@@ -143,14 +176,28 @@ def test_the_standard_library_is_a_text_that_is_always_there():
 @pytest.mark.parametrize("objective", ["masked", "forecast", "text"])
 def test_a_file_is_compared_from_the_command_line(series, text, tmp_path, objective):
     path = text if objective == "text" else series
-    words = [LOCANT, "compare", "--data", path, "--objective", objective, "--train-length", "24", *SMALL]
+    words = [
+        LOCANT,
+        "compare",
+        "--data",
+        path,
+        "--objective",
+        objective,
+        "--train-length",
+        "24",
+        *SMALL,
+    ]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "2 seeds are too few to recommend anything" in done.stdout
     if objective != "text":
         assert "400" in done.stderr  # what was understood of the file
-    told = subprocess.run([LOCANT, "report", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert {"none", "scrambled", "rotary"} <= {row["name"] for row in json.loads(told.stdout)["table"]}
+    told = subprocess.run(
+        [LOCANT, "report", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert {"none", "scrambled", "rotary"} <= {
+        row["name"] for row in json.loads(told.stdout)["table"]
+    }
     again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert again.returncode == 0
 
@@ -158,29 +205,48 @@ def test_a_file_is_compared_from_the_command_line(series, text, tmp_path, object
 def kept(tmp_path, path, score, seeds=10):
     study = read_study(
         "own-masked",
-        changes={"task_options.path": str(path), "task_options.length": 24, "search": False, "seeds": seeds},
+        changes={
+            "task_options.path": str(path),
+            "task_options.length": 24,
+            "search": False,
+            "seeds": seeds,
+        },
     )
     store = Store(tmp_path / "runs.sqlite")
 
     def compute(runs):
         for run in runs:
             speed = {"rotary": 0.01, "alibi": 0.02}.get(run.name, 0.03)
-            cost = {"seconds_a_step": speed, "positional_parameters": 7.0, "parameters": 9.0, "peak_megabytes": 1.0}
+            cost = {
+                "seconds_a_step": speed,
+                "positional_parameters": 7.0,
+                "parameters": 9.0,
+                "peak_megabytes": 1.0,
+            }
             value = score(run.name) + 0.001 * ((7 * run.seed + len(run.name)) % 5)
-            yield Done(run, {"error": value, "validation": value}, [], {} if run.baseline else cost, "")
+            yield Done(
+                run, {"error": value, "validation": value}, [], {} if run.baseline else cost, ""
+            )
 
-    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "t")
+    which = Driver(study, store, compute).finish(
+        facts(make_task(study.task, **study.task_options)), "t"
+    )
     return read_record(store, which)
 
 
 def test_the_first_is_recommended_and_who_cannot_be_told_from_it_is_named(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name in ("rotary", "alibi") else 0.5)
     said = recommendation(record).lines
-    assert said[0].startswith("Take rotary: it comes first (.10), though it cannot be told from alibi.")
+    assert said[0].startswith(
+        "Take rotary: it comes first (.10), though it cannot be told from alibi."
+    )
     assert "learns 7 numbers" in said[1]
     assert "0.33 times as long" in said[1]
     assert "-.40" in said[1]
-    assert 'encoding = locant.make("rotary", dim=64, heads=4, length=24)' in recommendation(record).code
+    assert (
+        'encoding = locant.make("rotary", dim=64, heads=4, length=24)'
+        in recommendation(record).code
+    )
     assert "```python\nimport locant\n" in markdown(record)
 
 
@@ -193,7 +259,9 @@ def test_where_nothing_helps_none_is_recommended(tmp_path, series):
 
 def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name == "rotary" else 0.5, seeds=3)
-    assert recommendation(record).lines == ["3 seeds are too few to recommend anything. Run at least 10."]
+    assert recommendation(record).lines == [
+        "3 seeds are too few to recommend anything. Run at least 10."
+    ]
     assert not recommendation(record).code
     record.study["recommends"] = False
     assert recommendation(record).lines == []
@@ -205,7 +273,10 @@ def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_pa
         (["--data", "nowhere.csv"], "there is no file nowhere.csv. Did you mean 'mine.csv'"),
         (["order", "--data", "mine.csv"], "leave out 'order'"),
         (["--data", "mine.csv", "--objective", "guess"], "masked"),
-        (["--data", "mine.csv", "--train-length", "200"], "400 rows. Windows of 200 need at least 1005"),
+        (
+            ["--data", "mine.csv", "--train-length", "200"],
+            "400 rows. Windows of 200 need at least 1005",
+        ),
         (["--data", "mine.csv", "--test-lengths", "300"], "--test-lengths is for text"),
         (["--data", "mine.csv", "--columns", "nothing"], "nothing"),
         (["--data", "mine.txt", "--time", "when"], "--time is for series"),

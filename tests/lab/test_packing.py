@@ -19,7 +19,9 @@ from locant.lab.store.record import read_record
 
 
 def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp_path):
-    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=4)
+    store, which = finished(
+        tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=4
+    )
     path = tmp_path / "deep" / "order.json.gz"
     pack(store, [which], path)
     first, again = read_record(store, which), read_record(unpack(path), "order")
@@ -28,7 +30,9 @@ def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp
     before = path.read_bytes()
     pack(store, [which], path)
     assert path.read_bytes() == before  # the same bytes every time
-    done = subprocess.run([LOCANT, "report", "order", "--store", path, "--csv"], capture_output=True, text=True)
+    done = subprocess.run(
+        [LOCANT, "report", "order", "--store", path, "--csv"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "rotary" in done.stdout
 
@@ -58,7 +62,9 @@ def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):
 WRONG = {
     "damaged": gzip.compress(b"x" * 999, mtime=0)[:12] + b"\xff" * 20,
     "a study without a title": gzip.compress(
-        json.dumps({"format": FORMAT, "runs": [], "studies": [{"study": {"name": "x"}, "choices": {}}]}).encode(),
+        json.dumps(
+            {"format": FORMAT, "runs": [], "studies": [{"study": {"name": "x"}, "choices": {}}]}
+        ).encode(),
         mtime=0,
     ),
     "no gzip": b"hello",
@@ -81,7 +87,9 @@ def test_what_is_unpacked_is_gone_when_the_command_has_ended(tmp_path):
     pack(store, [which], path)
     place.mkdir()
     words = [LOCANT, "report", "--store", path, "--csv"]
-    done = subprocess.run(words, env={**os.environ, "TMPDIR": str(place)}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        words, env={**os.environ, "TMPDIR": str(place)}, capture_output=True, text=True, check=True
+    )
     assert "rotary" in done.stdout
     assert list(place.iterdir()) == []
 

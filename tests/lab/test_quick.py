@@ -23,10 +23,14 @@ def test_a_quick_study_ends_in_a_report(name, tmp_path):
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert "failed" not in done.stdout
-    told = subprocess.run([LOCANT, "report", name, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [LOCANT, "report", name, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     said = json.loads(told.stdout)
     assert said["verdict"]
     assert {"none"} <= {row["name"] for row in said["table"]}
-    subprocess.run([LOCANT, "report", name, "--out", "told"], cwd=tmp_path, capture_output=True, check=True)
+    subprocess.run(
+        [LOCANT, "report", name, "--out", "told"], cwd=tmp_path, capture_output=True, check=True
+    )
     assert (tmp_path / "told" / f"{name}.md").read_text().startswith("# ")
     assert list((tmp_path / "told" / name).glob("*.png"))

@@ -14,7 +14,10 @@ from common_lab import finish, kept, write_tiny
 from locant.lab.engine.ray import compute
 from locant.lab.store.reading import read_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]  # one after the other: one of them kills workers
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("ray"),
+]  # one after the other: one of them kills workers
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,14 @@ def task(nab):
 
 
 def a_run(nab, **more):
-    settings = {"steps": 40, "batch": 16, "validate_every": 20, "validation": 8, "warm_up": 4, "rate": 3e-3}
+    settings = {
+        "steps": 40,
+        "batch": 16,
+        "validate_every": 20,
+        "validation": 8,
+        "warm_up": 4,
+        "rate": 3e-3,
+    }
     fields = {"task": "real-anomalies", "task_options": {"folder": str(nab), **SMALL}, "seed": 0}
     return run(**{**fields, "training": settings, **more})
 
@@ -76,7 +83,9 @@ def test_what_is_hidden_is_not_shown_and_only_that_is_asked(task):
     right[hidden] += 0.5
     assert task.loss(right, rows.target) == pytest.approx(0.125)  # half the square near by,
     right[hidden] += 2.5
-    assert task.loss(right, rows.target) == pytest.approx(2.5)  # the distance less a half farther out
+    assert task.loss(right, rows.target) == pytest.approx(
+        2.5
+    )  # the distance less a half farther out
 
 
 def test_every_point_is_judged_by_a_mask_that_hides_it(task):
@@ -90,7 +99,9 @@ def test_every_point_is_judged_by_a_mask_that_hides_it(task):
 def test_labels_change_what_is_judged_and_nothing_else(nab, tmp_path):
     other = write_nab(tmp_path / "other")
     mark(other, "even/0.csv", [[str(START), str(START + np.timedelta64(7200, "s"))]])
-    ours, theirs = (make_task("real-anomalies", folder=str(folder), **SMALL) for folder in (nab, other))
+    ours, theirs = (
+        make_task("real-anomalies", folder=str(folder), **SMALL) for folder in (nab, other)
+    )
     assert torch.equal(ours.batch(4, 0, 7).inputs, theirs.batch(4, 0, 7).inputs)
 
     def blind(inputs, real, times):
@@ -99,7 +110,9 @@ def test_labels_change_what_is_judged_and_nothing_else(nab, tmp_path):
     assert ours.validate(blind, 8, 0) == theirs.validate(blind, 8, 0)
     tested, again = ours.test(blind, 0, 0), theirs.test(blind, 0, 0)
     assert tested.columns["score"] == again.columns["score"]
-    assert tested.scores["VUS-PR"] > 2 * again.scores["VUS-PR"]  # the fault is where ours has its mark
+    assert (
+        tested.scores["VUS-PR"] > 2 * again.scores["VUS-PR"]
+    )  # the fault is where ours has its mark
 
 
 def test_every_row_is_smoothed_alike_and_forgiven_a_period_of_the_series(task):
@@ -118,7 +131,9 @@ def test_every_row_is_smoothed_alike_and_forgiven_a_period_of_the_series(task):
     assert scores["VUS-PR, not smoothed"] == vus(labels, rough)
 
 
-@pytest.mark.parametrize("name", ["sub_pca", "distance", "rolling_median", "local_quadratic", "second_difference"])
+@pytest.mark.parametrize(
+    "name", ["sub_pca", "distance", "rolling_median", "local_quadratic", "second_difference"]
+)
 def test_plain_methods_are_judged_on_the_same_series(task, name):
     scores = task.baseline(name, 0, 0)
     assert set(scores) == set(judged(task._series(0), np.arange(ROWS, dtype=float)))
@@ -167,7 +182,9 @@ def test_packed_runs_of_this_version_keep_their_names_and_counted_positions_are_
     for entry in store.studies():
         for _, _, digest, code in entry["runs"][::50]:
             config = store.find(digest, code).config
-            if set(config["training"]) == set(TrainingConfig.model_fields):  # others had fewer settings
+            if set(config["training"]) == set(
+                TrainingConfig.model_fields
+            ):  # others had fewer settings
                 assert RunConfig(**config).digest() == digest
     assert run(positions="times").digest() != run().digest()
 

@@ -30,9 +30,17 @@ from locant.lab.tasks.base import facts, make_task
 def published_like(name, seed):
     """Numbers in the manner of study A: sinusoidal ahead, contextual faults at chance."""
     wobble = 0.001 * (seed % 7)
-    f1 = {"sinusoidal": 0.34, "learned": 0.31, "scrambled": 0.34, "none": 0.30}.get(name, 0.2) + wobble
+    f1 = {"sinusoidal": 0.34, "learned": 0.31, "scrambled": 0.34, "none": 0.30}.get(
+        name, 0.2
+    ) + wobble
     change = 1e-6 if name in ("none", "no attention") else 0.8 + wobble
-    said = {"F1": f1, "AUC": 0.67 + wobble, "precision": f1, "recall": f1, "contextual AUC": 0.5 + wobble}
+    said = {
+        "F1": f1,
+        "AUC": 0.67 + wobble,
+        "precision": f1,
+        "recall": f1,
+        "contextual AUC": 0.5 + wobble,
+    }
     return {**said, "change when shuffled": change, "F1, threshold from clean data": 0.25 - wobble}
 
 
@@ -43,15 +51,21 @@ def test_claims_are_judged_by_intervals(tmp_path):
     assert by_words["Sinusoidal has a higher F1 tha"] == "holds"
     assert by_words["Without positions, shuffling a"] == "holds"
     assert by_words["Positions help to find context"] == "does not hold"
-    assert by_words["The gain comes from order: the"] == "does not hold"  # no difference at all, exactly
-    assert "F1 of sinusoidal minus none: .040" in said["Sinusoidal has a higher F1 than none"].measured
+    assert (
+        by_words["The gain comes from order: the"] == "does not hold"
+    )  # no difference at all, exactly
+    assert (
+        "F1 of sinusoidal minus none: .040" in said["Sinusoidal has a higher F1 than none"].measured
+    )
 
 
 def test_a_claim_whose_rows_were_not_run_cannot_be_told(tmp_path):
     store, which = finished(tmp_path, "anomaly-faithful", published_like, encodings=["rotary"])
-    assert {answer.answer for answer in answers(read_record(store, which)) if "inusoidal" in answer.claim} == {
-        "cannot be told"
-    }
+    assert {
+        answer.answer
+        for answer in answers(read_record(store, which))
+        if "inusoidal" in answer.claim
+    } == {"cannot be told"}
 
 
 def test_published_values_stand_beside_ours_and_details_beside_the_score(tmp_path):
@@ -64,7 +78,12 @@ def test_published_values_stand_beside_ours_and_details_beside_the_score(tmp_pat
     assert "contextual AUC" in heads
     assert rows[0][0] in ("sinusoidal", "scrambled")  # best first
     text = markdown(record, [("A picture", "here/one.png")])
-    for needed in ("Flaws of the published protocol", "so it", "In plain words", "![A picture](here/one.png)"):
+    for needed in (
+        "Flaws of the published protocol",
+        "so it",
+        "In plain words",
+        "![A picture](here/one.png)",
+    ):
         assert needed in text
 
 
@@ -83,23 +102,34 @@ def slow_runs(learns):
         for run in runs:
             score = 0.95 if learns(run) else 0.5
             history = [{"step": run.training.steps // 2, "loss": 1.0, "accuracy": score}]
-            metrics = {"accuracy": score, "validation": 1.0 - score, "validation, second half": 1.0 - score}
+            metrics = {
+                "accuracy": score,
+                "validation": 1.0 - score,
+                "validation, second half": 1.0 - score,
+            }
             yield Done(run, metrics, history, {**COST, "seconds": 60.0}, "")
 
     return compute
 
 
 def report_of(tmp_path, learns, **changes):
-    study = read_study("order", changes={"encodings": ["rotary", "t5", "alibi"], "baselines": [], **changes})
+    study = read_study(
+        "order", changes={"encodings": ["rotary", "t5", "alibi"], "baselines": [], **changes}
+    )
     store = Store(tmp_path / "runs.sqlite")
     known = facts(make_task("order", **study.task_options))
     return markdown(read_record(store, Driver(study, store, slow_runs(learns)).finish(known, "t")))
 
 
 def test_not_learnt_is_not_called_cannot_and_more_steps_are_shown(tmp_path):
-    text = report_of(tmp_path, lambda run: run.name == "t5" or (run.name == "rotary" and run.training.steps == 2000))
+    text = report_of(
+        tmp_path,
+        lambda run: run.name == "t5" or (run.name == "rotary" and run.training.steps == 2000),
+    )
     assert "Cannot be learnt, by an exact ceiling of .500: none, scrambled, alibi." in text
-    assert "Not learnt in 250 steps by any run, which is no proof that it cannot be: rotary." in text
+    assert (
+        "Not learnt in 250 steps by any run, which is no proof that it cannot be: rotary." in text
+    )
     assert "| rotary | 2,000 | 3 of 3 | .950 |" in text  # with more steps it was learnt
     assert "| t5 | 10 of 10 | 0.950 ± 0.000 | 1 |" in text
 
@@ -107,7 +137,9 @@ def test_not_learnt_is_not_called_cannot_and_more_steps_are_shown(tmp_path):
 def test_a_row_that_loses_to_a_fixed_point_is_marked_and_left_out_of_the_verdict(tmp_path):
     checks = "search.check"
     text = report_of(
-        tmp_path, lambda run: run.name == "rotary" or (run.name == "t5" and run.seed >= 2_000_000), **{checks: 3}
+        tmp_path,
+        lambda run: run.name == "rotary" or (run.name == "t5" and run.seed >= 2_000_000),
+        **{checks: 3},
     )
     assert "The search failed for t5: a fixed point of the grid beats its score" in text
     assert re.search(r"\| t5 \|.*\| search failed \|", text)
@@ -133,7 +165,10 @@ def test_controls_are_told_in_sentences(tmp_path, none, scrambled, said):
     store, which = finished(
         tmp_path,
         "order",
-        lambda name, seed: {"accuracy": level.get(name, 1.0) + 0.003 * (seed % 3 - 1) * (1 if name == "none" else -1)},
+        lambda name, seed: {
+            "accuracy": level.get(name, 1.0)
+            + 0.003 * (seed % 3 - 1) * (1 if name == "none" else -1)
+        },
     )
     assert said in " ".join(controls.told(read_record(store, which)))
 
@@ -141,13 +176,19 @@ def test_controls_are_told_in_sentences(tmp_path, none, scrambled, said):
 def test_a_suite_stands_side_by_side(tmp_path):
     records = []
     for number, study in enumerate(read_studies("slots")):
-        store, which = finished(tmp_path, study.name, lambda name, seed, n=number: {"accuracy": 0.5 + n / 10}, seeds=2)
+        store, which = finished(
+            tmp_path, study.name, lambda name, seed, n=number: {"accuracy": 0.5 + n / 10}, seeds=2
+        )
         records.append(read_record(store, which))
     heads, rows = side_by_side(records)
     assert heads == ["", "slot", "decoy", "order", "parity", "gap"]
-    assert next(row for row in rows if row[0] == "rotary")[1:] == [f"2/2 .{n}00 (1)" for n in range(5, 10)]
+    assert next(row for row in rows if row[0] == "rotary")[1:] == [
+        f"2/2 .{n}00 (1)" for n in range(5, 10)
+    ]
     page = together("All five", records[:2])
-    assert page.startswith("# All five\n\n|  | [slot](slot.md) | [decoy](decoy.md) |\n| --- | --- | --- |\n| ")
+    assert page.startswith(
+        "# All five\n\n|  | [slot](slot.md) | [decoy](decoy.md) |\n| --- | --- | --- |\n| "
+    )
     assert page.count("No claim is possible with 2 seeds") == 2
 
 
@@ -165,7 +206,11 @@ def test_a_mean_of_tiny_numbers_keeps_its_size():
 @pytest.mark.slow
 def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
     store, which = finished(
-        tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + seed / 100}, seeds=3, title="<b>A & B</b>"
+        tmp_path,
+        "order",
+        lambda name, seed: {"accuracy": 0.5 + seed / 100},
+        seeds=3,
+        title="<b>A & B</b>",
     )
     page = html([read_record(store, which)])
     assert "&lt;b&gt;A &amp; B&lt;/b&gt;" in page
@@ -185,7 +230,9 @@ def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
 
 
 def test_with_few_seeds_the_controls_claim_nothing(tmp_path):
-    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.01 * seed}, seeds=3)
+    store, which = finished(
+        tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.01 * seed}, seeds=3
+    )
     said = " ".join(controls.told(read_record(store, which)))
     assert "3 seeds are too few to say whether its gain is positional" in said
     assert "surely" not in said
@@ -199,7 +246,11 @@ def test_a_study_whose_control_failed_is_still_told(tmp_path):
         for run in runs:
             failed = run.name == "none"
             yield Done(
-                run, {} if failed else {"accuracy": 0.9, "validation": 0.9}, [], COST, "broken" if failed else ""
+                run,
+                {} if failed else {"accuracy": 0.9, "validation": 0.9},
+                [],
+                COST,
+                "broken" if failed else "",
             )
 
     which = Driver(study, store, compute).finish(
@@ -209,7 +260,9 @@ def test_a_study_whose_control_failed_is_still_told(tmp_path):
 
 
 def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_the_edge(tmp_path):
-    study = read_study("order", changes={"encodings": ["rotary"], "seeds": 2, "search.check": 0, "baselines": []})
+    study = read_study(
+        "order", changes={"encodings": ["rotary"], "seeds": 2, "search.check": 0, "baselines": []}
+    )
     store = Store(tmp_path / "runs.sqlite")
 
     def compute(runs):  # ever better with the rate for rotary; all alike for the others
@@ -218,22 +271,42 @@ def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_
             metrics = {"accuracy": value, "validation": value, "validation, second half": value}
             yield Done(run, metrics, [], {"parameters": 8.0, "seconds": 60.0}, "")
 
-    which = Driver(study, store, compute).finish(facts(make_task("order", **study.task_options)), "t")
+    which = Driver(study, store, compute).finish(
+        facts(make_task("order", **study.task_options)), "t"
+    )
     text = markdown(read_record(store, which))
     assert "more may be possible: rotary." in text
-    assert "Every reported run has a search of its own, by a seed that is not reported, 4 tries for every row" in text
+    assert (
+        "Every reported run has a search of its own, by a seed that is not reported, 4 tries for every row"
+        in text
+    )
     assert "the reported runs took 6 minutes (6 runs), the search 8 minutes (8 runs)" in text
     assert "| rotary | 9, 1: 2 | 0% |" in text
-    assert "Not searched, because an exact ceiling keeps them from learning it at any rate: none, scrambled." in text
+    assert (
+        "Not searched, because an exact ceiling keeps them from learning it at any rate: none, scrambled."
+        in text
+    )
 
 
-def test_a_record_of_one_search_for_all_seeds_says_that_its_verdict_is_not_to_be_relied_on(tmp_path):
-    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.001 * seed}, seeds=6)
+def test_a_record_of_one_search_for_all_seeds_says_that_its_verdict_is_not_to_be_relied_on(
+    tmp_path,
+):
+    store, which = finished(
+        tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.001 * seed}, seeds=6
+    )
     record = read_record(store, which)
     assert "relied on" not in markdown(record)
-    record.study["search"] = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0], "seeds": 1, "widen": 3}
+    record.study["search"] = {
+        "rate": [1.0, 3.0],
+        "positional_rate": [1.0, 10.0],
+        "seeds": 1,
+        "widen": 3,
+    }
     text = markdown(record)
-    assert "**Not to be relied on: one search chose for all seeds, and no interval knows its luck." in text
+    assert (
+        "**Not to be relied on: one search chose for all seeds, and no interval knows its luck."
+        in text
+    )
     assert "one choice for all reported seeds" in text
 
 
@@ -252,14 +325,21 @@ def test_a_larger_model_is_held_beside_the_study_that_it_repeats(tmp_path):
 
 
 def test_the_terminal_tells_the_verdict_before_the_table(tmp_path):
-    finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.4 * (name == "rotary") + 0.001 * seed}, seeds=6)
+    finished(
+        tmp_path,
+        "order",
+        lambda name, seed: {"accuracy": 0.5 + 0.4 * (name == "rotary") + 0.001 * seed},
+        seeds=6,
+    )
     words = [LOCANT, "report", "order", "--store", tmp_path / "runs.sqlite"]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert said.index("rotary is best") < said.index("against none") < said.index("In plain words")
 
 
 def test_judging_by_the_data_that_chose_is_said_wherever_scores_are_named(tmp_path):
-    store, which = finished(tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    store, which = finished(
+        tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=2
+    )
     text = markdown(read_record(store, which))
     assert "accuracy on the validation rows that chose the weights" in text
     assert "unseen data" not in text
@@ -313,9 +393,14 @@ def test_nothing_holds_where_no_claim_is_possible(tmp_path, name):
             "Which way a 95 % t interval over 3 seeds points, where it lies wholly on one side of what was claimed. That is",
         ),
         (3, "with fewer than 6 seeds no claim is possible."),
-        (6, "Judged by a 95 % t interval over 6 seeds: it must lie wholly on one side of what was claimed."),
+        (
+            6,
+            "Judged by a 95 % t interval over 6 seeds: it must lie wholly on one side of what was claimed.",
+        ),
     ],
 )
 def test_claims_say_by_how_many_seeds_they_are_judged(tmp_path, seeds, said):
-    store, which = finished(tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=seeds)
+    store, which = finished(
+        tmp_path, "slots-faithful", lambda name, seed: {"accuracy": 0.5}, seeds=seeds
+    )
     assert said in markdown(read_record(store, which))

@@ -47,11 +47,17 @@ def record(tmp_path_factory):
     def compute(runs):
         for one in runs:
             value = 0.5 + 0.01 * one.seed + draw.normal(0, 0.05)
-            cost = {} if one.baseline else {"parameters": 9.0, "seconds_a_step": 0.01, "peak_megabytes": 1.0}
+            cost = (
+                {}
+                if one.baseline
+                else {"parameters": 9.0, "seconds_a_step": 0.01, "peak_megabytes": 1.0}
+            )
             history = [] if one.baseline else [{"step": 50, "masked loss": 0.5}]
             yield Done(one, {"VUS-PR": value, "validation": 0.5}, history, cost, "")
 
-    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "locant compare")
+    which = Driver(study, store, compute).finish(
+        facts(make_task(study.task, **study.task_options)), "locant compare"
+    )
     return read_record(store, which)
 
 
@@ -76,7 +82,9 @@ def test_reports_speak_of_series_and_say_how_many_would_see_what_matters(record)
 
 def test_a_difference_that_matters_is_told_only_where_a_study_names_one(record):
     usual = replace(record, study={**record.study, "unit": "seeds", "matters": None})
-    assert conclusion(usual).endswith("could hardly be seen with 12 seeds, corrected for all pairs.")
+    assert conclusion(usual).endswith(
+        "could hardly be seen with 12 seeds, corrected for all pairs."
+    )
     assert heads(usual)[-1] == "seeds"
     older = {name: value for name, value in record.study.items() if name not in ("unit", "matters")}
     assert markdown(replace(record, study=older)) == markdown(usual)
@@ -88,7 +96,11 @@ def test_a_failed_run_names_its_series(tmp_path):
 
     def compute(runs):
         for one in runs:
-            yield Done(one, {"VUS-PR": 0.5, "validation": 0.5}, [], {}, "it broke" if one.seed == 1 else "")
+            yield Done(
+                one, {"VUS-PR": 0.5, "validation": 0.5}, [], {}, "it broke" if one.seed == 1 else ""
+            )
 
-    which = Driver(study, store, compute).finish(facts(make_task(study.task, **study.task_options)), "locant compare")
+    which = Driver(study, store, compute).finish(
+        facts(make_task(study.task, **study.task_options)), "locant compare"
+    )
     assert read_record(store, which).rows[0].failures == ["series 1: it broke"]

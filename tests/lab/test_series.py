@@ -34,7 +34,9 @@ def test_faults_are_of_three_kinds_and_touch_one_feature_at_a_time():
     assert ((changed > 0) <= (kinds > 0)).all()
     assert 0.045 < (kinds > 0).mean() < 0.056
     assert set(kinds) == {0, POINT, CONTEXTUAL, COLLECTIVE}
-    for at in np.flatnonzero((kinds == CONTEXTUAL) & (changed == 1)):  # a value from 20 to 49 steps later
+    for at in np.flatnonzero(
+        (kinds == CONTEXTUAL) & (changed == 1)
+    ):  # a value from 20 to 49 steps later
         f = np.flatnonzero(out[at] != values[at])[0]
         assert (values[at + 20 : at + 50, f] == out[at, f]).any()
     far = np.abs(out - values).max(1) / values.std(0).max()
@@ -92,7 +94,9 @@ def test_every_point_is_judged_by_a_mask_that_hides_it():
 
 
 def test_validation_and_test_are_different_series():
-    parts = [SMALL._faulty(1, 0, purpose)[0].values for purpose in ("validation", "test", "example")]
+    parts = [
+        SMALL._faulty(1, 0, purpose)[0].values for purpose in ("validation", "test", "example")
+    ]
     assert not np.allclose(parts[0], parts[1])
     assert not np.allclose(parts[1], parts[2])
 
@@ -104,7 +108,11 @@ def test_scores_of_a_series_are_judged_by_rank_kind_and_a_clean_threshold():
     kinds[50:55] = COLLECTIVE
     scores = np.where(kinds == POINT, 5.0, np.where(kinds == COLLECTIVE, 3.0, 1.0))
     said = judge([Judged(np.linspace(0, 2, 1000), scores, kinds)])
-    assert (said["recall, point"], said["recall, contextual"], said["recall, collective"]) == (1, 0, 1)
+    assert (said["recall, point"], said["recall, contextual"], said["recall, collective"]) == (
+        1,
+        0,
+        1,
+    )
     assert said["contextual AUC"] == 0.5
     assert said["false alarms"] == 0
     assert said["precision"] == 1
@@ -136,7 +144,9 @@ def test_without_positions_shuffling_changes_only_the_order_and_with_them_the_an
     assert changes["sinusoidal"]["change when mirrored"] > 1e-2
 
 
-@pytest.mark.parametrize("wrong", [{"length": 3}, {"tested": 10}, {"faults": 3}, {"series": 0}, {"lead": 20}])
+@pytest.mark.parametrize(
+    "wrong", [{"length": 3}, {"tested": 10}, {"faults": 3}, {"series": 0}, {"lead": 20}]
+)
 def test_impossible_options_are_told(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Anomaly(**wrong)
@@ -152,15 +162,29 @@ def test_the_published_data_have_the_published_sizes():
 def seasons(values, t):
     """Amplitude and phase of both seasons, the slope of the trend, and what is left, by least squares."""
     waves = [wave(2 * np.pi * t / period) for period in (24, 168) for wave in (np.sin, np.cos)]
-    (a, b, c, d, slope), *_ = np.linalg.lstsq(design := np.stack([*waves, t], 1), values, rcond=None)
-    fit = [np.hypot(a, b), np.arctan2(b, a) % (2 * np.pi), np.hypot(c, d), np.arctan2(d, c) % (2 * np.pi), slope]
+    (a, b, c, d, slope), *_ = np.linalg.lstsq(
+        design := np.stack([*waves, t], 1), values, rcond=None
+    )
+    fit = [
+        np.hypot(a, b),
+        np.arctan2(b, a) % (2 * np.pi),
+        np.hypot(c, d),
+        np.arctan2(d, c) % (2 * np.pi),
+        slope,
+    ]
     return fit, values - design @ [a, b, c, d, slope]
 
 
 def test_the_published_series_come_from_the_legacy_generator_feature_by_feature():
     series, draw = _seasonal(10_000, 42), np.random.RandomState(42)
     for values in series.T[:2]:
-        drawn = draw.uniform(size=5) * [1.5, 2 * np.pi, 1.5, 2 * np.pi, 0.002] + [0.5, 0, 0.5, 0, -0.001]
+        drawn = draw.uniform(size=5) * [1.5, 2 * np.pi, 1.5, 2 * np.pi, 0.002] + [
+            0.5,
+            0,
+            0.5,
+            0,
+            -0.001,
+        ]
         fit, noise = seasons(values[LEAD:], np.arange(10_000))
         assert np.allclose(fit, drawn, rtol=0.01, atol=1e-5)
         assert np.corrcoef(noise, draw.normal(0, 0.1, 10_000))[0, 1] > 0.999
@@ -208,12 +232,20 @@ def test_published_scores_are_squared_errors_of_every_window_and_a_step_gets_the
     assert np.allclose(tested.columns["score"], errors, rtol=1e-4)
     assert tested.columns["kind"] == data.kinds.tolist()
     assert tested.scores["change when shuffled"] == 0
-    assert abs(tested.scores["recall"] * (data.kinds > 0).mean() / tested.scores["precision"] - 0.05) < 0.01
+    assert (
+        abs(tested.scores["recall"] * (data.kinds > 0).mean() / tested.scores["precision"] - 0.05)
+        < 0.01
+    )
 
 
 def test_published_models_have_the_true_number_of_parameters():
     counts = {"anomaly-faithful": {"none": 108_933, "sinusoidal": 108_933}}
-    counts["slots-faithful"] = {"none": 598_019, "learned": 602_115, "relative": 600_075, "continuous": 631_299}
+    counts["slots-faithful"] = {
+        "none": 598_019,
+        "learned": 602_115,
+        "relative": 600_075,
+        "continuous": 631_299,
+    }
     for name, rows in counts.items():
         study = read_study(name)
         for row in study.rows():

@@ -18,7 +18,14 @@ from locant.lab.store.record import read_record
 from locant.lab.tasks.base import make_task
 from locant.lab.training.build import build
 
-FACTS = ("reach", "symbols", "features", "outputs", "pool", "causal")  # that older records do not hold
+FACTS = (
+    "reach",
+    "symbols",
+    "features",
+    "outputs",
+    "pool",
+    "causal",
+)  # that older records do not hold
 
 
 @pytest.fixture
@@ -32,7 +39,9 @@ def files(tmp_path):
 
 
 def study(files, name, **changes):
-    options = {"task_options.path": str(files[name]), "task_options.length": 24} if name in files else {}
+    options = (
+        {"task_options.path": str(files[name]), "task_options.length": 24} if name in files else {}
+    )
     return {**options, "recommends": True, "seeds": 6, **changes}
 
 
@@ -42,7 +51,9 @@ def compared(tmp_path, name, best, changes):
     sign = 1 if metric == "accuracy" else -1
 
     def scores(row, seed):
-        return {metric: 0.5 + sign * (0.4 if row == best else 0) + 0.001 * ((7 * seed + len(row)) % 5)}
+        return {
+            metric: 0.5 + sign * (0.4 if row == best else 0) + 0.001 * ((7 * seed + len(row)) % 5)
+        }
 
     store, which = finished(tmp_path, name, scores, **changes)
     record = read_record(store, which)
@@ -61,7 +72,9 @@ def rebuilt(name, row, changes):
     """The model that a run of the row trains, and its task."""
     plan = read_study(name, changes=changes)
     task = make_task(plan.task, **plan.task_options)
-    return build(plan.run(next(one for one in plan.rows() if one.name == row), 0), task).eval(), task
+    return build(
+        plan.run(next(one for one in plan.rows() if one.name == row), 0), task
+    ).eval(), task
 
 
 OTHER = {
@@ -72,7 +85,10 @@ OTHER = {
     "model.token_size": 0.1,
 }
 YARN = {"name": "yarn", "encoding": "rotary"}
-YARN["options"] = {"base": 500.0, "scaling": {"type": "yarn", "factor": 4.0, "original_length": 24, "beta_fast": 32.0}}
+YARN["options"] = {
+    "base": 500.0,
+    "scaling": {"type": "yarn", "factor": 4.0, "original_length": 24, "beta_fast": 32.0},
+}
 
 
 @pytest.mark.parametrize(
@@ -89,19 +105,27 @@ YARN["options"] = {"base": 500.0, "scaling": {"type": "yarn", "factor": 4.0, "or
         ("order", "sinusoidal", OTHER),
     ],
 )
-def test_the_recommended_lines_build_the_model_that_was_compared(tmp_path, files, name, best, other):
+def test_the_recommended_lines_build_the_model_that_was_compared(
+    tmp_path, files, name, best, other
+):
     changes = study(files, name, **other)
     lines = recommendation(compared(tmp_path, name, best, changes)).code
     assert max(map(len, lines)) <= 76
     made, (model, task) = pasted(lines), rebuilt(name, best, changes)
-    for one, other in zip(made["model"].embed.parameters(), model.body.embed.parameters(), strict=True):
+    for one, other in zip(
+        made["model"].embed.parameters(), model.body.embed.parameters(), strict=True
+    ):
         assert one.std().item() == pytest.approx(other.std().item(), rel=0.3)  # as they start
-    if hasattr(model.body.encodings[0], "factor"):  # found from what the encoding starts with, which is random
+    if hasattr(
+        model.body.encodings[0], "factor"
+    ):  # found from what the encoding starts with, which is random
         assert made["encoding"].factor == pytest.approx(model.body.encodings[0].factor, rel=0.2)
         made["encoding"].factor = model.body.encodings[0].factor
     parts = {key.removeprefix("body."): value for key, value in model.state_dict().items()}
     if task.pool:
-        made["head"].load_state_dict({key[5:]: parts.pop(key) for key in list(parts) if key.startswith("head.")})
+        made["head"].load_state_dict(
+            {key[5:]: parts.pop(key) for key in list(parts) if key.startswith("head.")}
+        )
     made["model"].load_state_dict(parts)
     made["model"].eval(), made["head"].eval()
     exec(lines[-1], made)  # with the weights of the other
@@ -109,7 +133,9 @@ def test_the_recommended_lines_build_the_model_that_was_compared(tmp_path, files
     assert lines[-1].endswith(f"  # {tuple(made['out'].shape)}")
 
 
-@pytest.mark.parametrize(("name", "causal"), [("own-text", True), ("own-forecast", True), ("own-masked", False)])
+@pytest.mark.parametrize(
+    ("name", "causal"), [("own-text", True), ("own-forecast", True), ("own-masked", False)]
+)
 @pytest.mark.parametrize("best", ["none", "rotary"])
 def test_a_recommended_decoder_lets_nothing_of_the_future_in(tmp_path, files, name, causal, best):
     changes = study(files, name, **{"task_options.longer": [48]} if name == "own-text" else {})
@@ -126,7 +152,9 @@ def test_the_rate_that_the_search_chose_for_the_encoding_is_told(tmp_path, files
     record = compared(tmp_path, "own-forecast", "t5", study(files, "own-forecast"))
     row = next(row for row in record.rows if row.name == "t5")
     row.chosen = [(0.5, 10.0), (1.0, 1.0), (0.5, 10.0)]  # most searches took the first
-    assert "# It was trained at a learning rate of 0.0015. What the encoding learns had" in snippet(record, "t5")
+    assert "# It was trained at a learning rate of 0.0015. What the encoding learns had" in snippet(
+        record, "t5"
+    )
     assert "# 10 times that rate." in snippet(record, "t5")
     row.chosen = [(0.5, 1.0)]
     assert "What the encoding" not in "\n".join(snippet(record, "t5"))
@@ -142,15 +170,22 @@ def test_a_record_that_does_not_know_its_task_prints_no_lines(tmp_path, files):
 
 
 def test_long_paths_and_options_run_and_fit(tmp_path, files):
-    folder = tmp_path / "a folder with a name that is as long as such names are" / "and 'another' in it"
+    folder = (
+        tmp_path / "a folder with a name that is as long as such names are" / "and 'another' in it"
+    )
     folder.mkdir(parents=True)
     lines = ["from locant.encodings.base import Encoding", "class Mine(Encoding):"]
-    lines += ["    def __init__(self, shape, *, words=(), text=''):", "        super().__init__(shape)"]
+    lines += [
+        "    def __init__(self, shape, *, words=(), text=''):",
+        "        super().__init__(shape)",
+    ]
     lines += ["        self.words, self.text = words, text"]
     (folder / "mine.py").write_text("\n".join(lines))
     options = {"words": ["one after another"] * 9, "text": 'so long that "it" fits\\nowhere ' * 9}
     row = {"name": "Mine", "encoding": f"{folder}/mine.py:Mine", "options": options}
-    record = compared(tmp_path, "own-masked", "Mine", study(files, "own-masked", encodings=["alibi", row]))
+    record = compared(
+        tmp_path, "own-masked", "Mine", study(files, "own-masked", encodings=["alibi", row])
+    )
     code = snippet(record, "Mine")
     assert max(map(len, code)) <= 76
     made = pasted(code)["encoding"]
@@ -158,7 +193,9 @@ def test_long_paths_and_options_run_and_fit(tmp_path, files):
 
 
 def test_the_lines_are_printed_as_they_are_to_be_pasted(tmp_path, files, monkeypatch):
-    record = compared(tmp_path, "own-text", "rotary", study(files, "own-text", **{"task_options.longer": [48]}))
+    record = compared(
+        tmp_path, "own-text", "rotary", study(files, "own-text", **{"task_options.longer": [48]})
+    )
     shown = io.StringIO()
     monkeypatch.setattr(report, "Console", lambda: Console(file=shown, width=60))
     report.show(record)

@@ -32,7 +32,10 @@ def test_the_enumerated_placements_are_what_is_drawn(name):
     task = make_task(name)
     listed = list(task.placements())
     assert sum(one.probability for one in listed) == pytest.approx(1)
-    odds = [sum(one.probability for one in listed if one.label == label) for label in range(task.outputs)]
+    odds = [
+        sum(one.probability for one in listed if one.label == label)
+        for label in range(task.outputs)
+    ]
     assert odds == pytest.approx([task.chance] * task.outputs)
     assert task.ceilings()["without positions"] == task.chance
     known = {(one.marks, one.label) for one in listed}
@@ -48,4 +51,8 @@ def test_the_buckets_of_a_ceiling_are_those_of_t5():
     encoding = make("t5", dim=8, heads=2, length=64)
     theirs = encoding.bucket(relative)
     ours = [bucket(int(distance)) for distance in relative]
-    assert len(set(zip(ours, theirs.tolist(), strict=True))) == len(set(ours)) == len(set(theirs.tolist()))
+    assert (
+        len(set(zip(ours, theirs.tolist(), strict=True)))
+        == len(set(ours))
+        == len(set(theirs.tolist()))
+    )

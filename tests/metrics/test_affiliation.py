@@ -22,7 +22,9 @@ def counted(labels, predicted, fine=24):
     labels, predicted = np.asarray(labels, bool), np.asarray(predicted, bool)
     moments = (np.arange(len(labels) * fine) + 0.5) / fine
     true, flagged = np.repeat(labels, fine), np.repeat(predicted, fine)
-    number = np.cumsum(np.diff(true.astype(int), prepend=0) == 1)  # which event a moment of one belongs to
+    number = np.cumsum(
+        np.diff(true.astype(int), prepend=0) == 1
+    )  # which event a moment of one belongs to
     apart = np.abs(moments[:, None] - moments[None, :])
     to_event = np.stack([apart[:, true & (number == k)].min(1) for k in range(1, number[-1] + 1)])
     owner = to_event.argmin(0) + 1
@@ -32,9 +34,13 @@ def counted(labels, predicted, fine=24):
         near = zone & flagged
         if near.any():
             away = to_event[k - 1]
-            precisions.append(np.mean([(away[zone] >= away[x]).mean() for x in np.flatnonzero(near)]))
+            precisions.append(
+                np.mean([(away[zone] >= away[x]).mean() for x in np.flatnonzero(near)])
+            )
             least = apart[:, near].min(1)
-            recalls.append(np.mean([(apart[y, zone] >= least[y]).mean() for y in np.flatnonzero(event)]))
+            recalls.append(
+                np.mean([(apart[y, zone] >= least[y]).mean() for y in np.flatnonzero(event)])
+            )
         else:
             recalls.append(0.0)
     return np.mean(precisions), np.mean(recalls)
@@ -50,12 +56,16 @@ def test_the_example_of_the_paper_gives_its_published_values():
 def test_the_whole_example_of_the_paper_agrees_with_a_count_of_moments():
     labels = marked(180, (0, 10), (50, 70), (170, 175))
     flags = marked(180, (5, 6), (7, 10), (11, 12), (40, 60), (115, 130), (135, 140), (165, 170))
-    assert affiliation(labels, flags)[:2] == pytest.approx(counted(labels, flags, fine=8), abs=0.004)
+    assert affiliation(labels, flags)[:2] == pytest.approx(
+        counted(labels, flags, fine=8), abs=0.004
+    )
 
 
 def test_seconds_for_minutes_change_nothing():
     labels, flags = marked(18, (0, 3), (10, 12)), marked(18, (2, 6), (9, 11), (15, 16))
-    assert affiliation(np.repeat(labels, 60), np.repeat(flags, 60)) == pytest.approx(affiliation(labels, flags))
+    assert affiliation(np.repeat(labels, 60), np.repeat(flags, 60)) == pytest.approx(
+        affiliation(labels, flags)
+    )
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.4])
@@ -122,5 +132,7 @@ def test_time_may_run_backwards():
 
 
 def test_without_an_event_there_is_nothing_to_be_near_to():
-    with pytest.raises(ValueError, match=r"^affiliation needs at least one point with label 1. All 3 labels are 0"):
+    with pytest.raises(
+        ValueError, match=r"^affiliation needs at least one point with label 1. All 3 labels are 0"
+    ):
         affiliation([0, 0, 0], [0, 1, 0])

@@ -29,7 +29,9 @@ def test_the_area_counts_the_pairs_that_are_in_order_and_half_of_the_ties():
     labels, scores = drawn(60, 4)
     gaps = scores[labels][:, None] - scores[~labels][None, :]
     assert (gaps == 0).any()
-    assert auc_roc(labels, scores) == pytest.approx(((gaps > 0) + 0.5 * (gaps == 0)).mean(), abs=1e-12)
+    assert auc_roc(labels, scores) == pytest.approx(
+        ((gaps > 0) + 0.5 * (gaps == 0)).mean(), abs=1e-12
+    )
 
 
 def test_constant_scores_are_worth_one_half():
@@ -51,7 +53,9 @@ def test_an_infinite_score_outranks_all_others():
     assert auc_roc([0, 1, 0, 1], [1e300, np.inf, -np.inf, np.inf]) == 1.0
 
 
-@pytest.mark.parametrize(("labels", "word"), [([0, 0, 0], "labels are 0"), ([1, 1, 1], "labels are 1")])
+@pytest.mark.parametrize(
+    ("labels", "word"), [([0, 0, 0], "labels are 0"), ([1, 1, 1], "labels are 1")]
+)
 def test_a_single_class_has_no_area(labels, word):
     with pytest.raises(ValueError, match=f"^auc_roc needs .*All 3 {word}.\n  Take"):
         auc_roc(labels, [0.1, 0.2, 0.3])

@@ -21,7 +21,9 @@ def drawn(points, levels):
 @pytest.mark.parametrize("points", [2, 7, 300])
 def test_the_average_is_that_of_scikit_learn(points, levels):
     labels, scores = drawn(points, levels)
-    assert average_precision(labels, scores) == pytest.approx(average_precision_score(labels, scores), abs=1e-12)
+    assert average_precision(labels, scores) == pytest.approx(
+        average_precision_score(labels, scores), abs=1e-12
+    )
 
 
 def test_each_threshold_adds_its_precision_times_the_recall_it_gains():
@@ -48,6 +50,7 @@ def test_where_all_points_are_anomalous_any_score_is_worth_one():
 
 def test_without_an_anomaly_there_is_no_average():
     with pytest.raises(
-        ValueError, match=r"^average_precision needs at least one point with label 1. All 2 labels are 0"
+        ValueError,
+        match=r"^average_precision needs at least one point with label 1. All 2 labels are 0",
     ):
         average_precision([0, 0], [0.1, 0.2])

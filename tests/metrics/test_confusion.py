@@ -34,7 +34,9 @@ def test_a_share_of_nothing_is_zero(labels, predicted, want):
 
 
 def test_one_flag_in_a_long_event_finds_one_point_only():
-    assert confusion([1] * 10 + [0] * 10, [1] + [0] * 19) == pytest.approx((1.0, 0.1, 2 * 0.1 / 1.1, 0.0))
+    assert confusion([1] * 10 + [0] * 10, [1] + [0] * 19) == pytest.approx(
+        (1.0, 0.1, 2 * 0.1 / 1.1, 0.0)
+    )
 
 
 def test_the_fields_have_names():

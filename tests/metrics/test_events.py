@@ -58,7 +58,9 @@ def test_more_flags_in_a_window_find_it_only_once():
 
 @pytest.mark.parametrize("window", [(-1, 2), (2, 2), (3, 2), (0, 4)])
 def test_a_window_must_hold_points_of_the_series(window):
-    with pytest.raises(ValueError, match=r"was given the window .*, but there are 3 points.\n  A window holds"):
+    with pytest.raises(
+        ValueError, match=r"was given the window .*, but there are 3 points.\n  A window holds"
+    ):
         event_recall([(0, 1), window], [0, 1, 0])
 
 

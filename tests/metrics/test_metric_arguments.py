@@ -47,20 +47,26 @@ def test_no_argument_is_changed(name):
 
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_nan_has_no_rank(name):
-    with pytest.raises(ValueError, match=f"^{name} cannot rank NaN, and 2 of 4 scores are NaN, the first at place 1"):
+    with pytest.raises(
+        ValueError,
+        match=f"^{name} cannot rank NaN, and 2 of 4 scores are NaN, the first at place 1",
+    ):
         OF_SCORES[name]([0, 1, 0, 1], [0.1, np.nan, 0.2, np.nan])
 
 
 @pytest.mark.parametrize("name", OF_SCORES)
 def test_each_label_has_its_score(name):
-    with pytest.raises(ValueError, match=f"^{name} needs one of scores for each label. Got 3 labels and 2 scores"):
+    with pytest.raises(
+        ValueError, match=f"^{name} needs one of scores for each label. Got 3 labels and 2 scores"
+    ):
         OF_SCORES[name]([0, 1, 0], [0.1, 0.2])
 
 
 @pytest.mark.parametrize("name", OF_FLAGS)
 def test_each_label_has_its_flag(name):
     with pytest.raises(
-        ValueError, match=f"^{name} needs one of predicted for each label. Got 2 labels and 3 predicted"
+        ValueError,
+        match=f"^{name} needs one of predicted for each label. Got 2 labels and 3 predicted",
     ):
         OF_FLAGS[name]([0, 1], [0, 1, 1])
 
@@ -68,13 +74,17 @@ def test_each_label_has_its_flag(name):
 @pytest.mark.parametrize("wrong", [2, -1, 0.5, np.nan])
 @pytest.mark.parametrize("name", BOTH | OF_ONE)
 def test_labels_and_flags_are_0_or_1(name, wrong):
-    with pytest.raises(ValueError, match=rf"^{name} needs 0 or 1 .*Got {wrong}.* at place 2 instead"):
+    with pytest.raises(
+        ValueError, match=rf"^{name} needs 0 or 1 .*Got {wrong}.* at place 2 instead"
+    ):
         (BOTH | OF_ONE)[name]([0, 1, wrong], *([[0, 1, 1]] if name in BOTH else []))
 
 
 @pytest.mark.parametrize("name", OF_FLAGS)
 def test_scores_are_no_flags(name):
-    with pytest.raises(ValueError, match=f"^{name} needs 0 or 1 .* of predicted. Got 0.3 at place 1 instead"):
+    with pytest.raises(
+        ValueError, match=f"^{name} needs 0 or 1 .* of predicted. Got 0.3 at place 1 instead"
+    ):
         OF_FLAGS[name]([0, 1], [0.0, 0.3])
 
 

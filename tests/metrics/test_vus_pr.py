@@ -132,7 +132,9 @@ def test_a_series_that_is_anomalous_throughout_is_one_range():
 
 def test_a_peak_one_point_late_earns_what_was_worked_by_hand():
     near = sqrt(1 / 2)  # the label beside the event when ℓ = 2
-    first = near / (1 + near / 2)  # the recall when the late point alone is flagged; its precision is `near`
+    first = near / (
+        1 + near / 2
+    )  # the recall when the late point alone is flagged; its precision is `near`
     flat = (1 + 2 * near) / 10  # the precision when all ten points are flagged; their recall is 1
     area = first * near + (1 - first) * flat
     late = vus_pr([0, 0, 0, 0, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 0, 0, 0, 0], window=2)
@@ -151,8 +153,12 @@ def test_scores_that_are_the_labels_earn_one_and_blurred_ones_no_more(window):
 
 def test_without_a_buffer_one_range_gives_average_precision():
     labels, scores = drawn(200, 1, 20)
-    assert vus_pr(labels, scores, window=0) == pytest.approx(average_precision_score(labels, scores))
-    assert vus_pr(labels, scores, window=1) == pytest.approx(average_precision_score(labels, scores))
+    assert vus_pr(labels, scores, window=0) == pytest.approx(
+        average_precision_score(labels, scores)
+    )
+    assert vus_pr(labels, scores, window=1) == pytest.approx(
+        average_precision_score(labels, scores)
+    )
 
 
 def test_finding_one_range_of_two_halves_the_recall():
@@ -169,7 +175,9 @@ def test_ranges_whose_buffers_share_a_point_count_as_one():
     meeting = vus_pr([1, 0, 1, 0, 0, 0, 0], [9, 0, 1, 0, 0, 0, 0], window=3)  # both reach 1
     assert apart == meeting == 1.0  # the labels are found before anything else
     wrong_first = [9, 0, 0, 0, 0, 5, 1]
-    assert vus_pr([1, 0, 1, 0, 0, 0, 0], wrong_first, window=3) > vus_pr([1, 0, 0, 1, 0, 0, 0], wrong_first, window=3)
+    assert vus_pr([1, 0, 1, 0, 0, 0, 0], wrong_first, window=3) > vus_pr(
+        [1, 0, 0, 1, 0, 0, 0], wrong_first, window=3
+    )
 
 
 def test_constant_scores_are_worth_the_share_of_anomalies():
@@ -210,10 +218,14 @@ def test_the_window_is_found_for_numbers_of_any_size_and_few_rows():
 
 @pytest.mark.parametrize("window", [-1, 2.5, True])
 def test_the_window_is_a_whole_number(window):
-    with pytest.raises(ValueError, match=r"^vus_pr needs a whole number of at least 0 for window. Got"):
+    with pytest.raises(
+        ValueError, match=r"^vus_pr needs a whole number of at least 0 for window. Got"
+    ):
         vus_pr([0, 1], [0, 1], window=window)
 
 
 def test_without_an_anomaly_there_is_no_volume():
-    with pytest.raises(ValueError, match=r"^vus_pr needs at least one point with label 1. All 2 labels are 0"):
+    with pytest.raises(
+        ValueError, match=r"^vus_pr needs at least one point with label 1. All 2 labels are 0"
+    ):
         vus_pr([0, 0], [0.1, 0.2], window=1)

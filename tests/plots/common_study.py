@@ -9,10 +9,23 @@ from matplotlib.colors import to_hex
 
 from locant.lab.store.record import RowRecord, StudyRecord
 
-ROWS = {"none": "none", "scrambled": "sinusoidal", "rotary": "rotary", "learned": "learned", "learned .02": "learned"}
+ROWS = {
+    "none": "none",
+    "scrambled": "sinusoidal",
+    "rotary": "rotary",
+    "learned": "learned",
+    "learned .02": "learned",
+}
 
 
-MEANS = {"none": 0.3, "scrambled": 0.32, "rotary": 0.9, "learned": 0.7, "learned .02": 0.6, "harmonic": 0.8}
+MEANS = {
+    "none": 0.3,
+    "scrambled": 0.32,
+    "rotary": 0.9,
+    "learned": 0.7,
+    "learned .02": 0.6,
+    "harmonic": 0.8,
+}
 
 
 ACCURACY = {"metric": "accuracy", "chooses": "accuracy", "higher_is_better": True, "chance": 0.25, "length": 32,
@@ -21,7 +34,11 @@ ACCURACY = {"metric": "accuracy", "chooses": "accuracy", "higher_is_better": Tru
 
 PAPERS = [
     {"encoding": "rotary", "effort": "quick", "findings": [{"name": "shift", "verdict": "holds"}]},
-    {"encoding": "mine.py:Mine", "effort": "quick", "findings": [{"name": "shift", "verdict": "fails"}]},
+    {
+        "encoding": "mine.py:Mine",
+        "effort": "quick",
+        "findings": [{"name": "shift", "verdict": "fails"}],
+    },
 ]
 
 
@@ -46,15 +63,29 @@ def notes(draw, seed):
 def row(name, encoding, *, seeds=3, plain=False):
     draw = np.random.default_rng(sum(map(ord, name)))
     scores = (MEANS.get(name, 0.5) + draw.normal(0, 0.02, seeds)).tolist()
-    metrics = {"accuracy": scores, "recall, point": scores, "recall, collective": [s / 2 for s in scores]}
+    metrics = {
+        "accuracy": scores,
+        "recall, point": scores,
+        "recall, collective": [s / 2 for s in scores],
+    }
     if plain:
-        return RowRecord(name, encoding, [], metrics, list(range(seeds)), [[]] * seeds, {}, [{}] * seeds)
-    metrics |= {"accuracy at 64": [s / 2 for s in scores], "accuracy at 48": [s * 0.8 for s in scores]}
+        return RowRecord(
+            name, encoding, [], metrics, list(range(seeds)), [[]] * seeds, {}, [{}] * seeds
+        )
+    metrics |= {
+        "accuracy at 64": [s / 2 for s in scores],
+        "accuracy at 48": [s * 0.8 for s in scores],
+    }
     metrics |= {"change when shuffled": [0.0 if name == "none" else 0.5] * seeds}
     history = [{"step": step, "train_loss": 1.0, "accuracy": step / 200} for step in (50, 100)]
-    costs = {"seconds_a_step": [0.01 + len(name) / 1000] * seeds, "parameters": [1000.0 + len(name)] * seeds}
+    costs = {
+        "seconds_a_step": [0.01 + len(name) / 1000] * seeds,
+        "parameters": [1000.0 + len(name)] * seeds,
+    }
     kept = [notes(draw, seed) for seed in range(seeds)]
-    return RowRecord(name, encoding, [], metrics, list(range(seeds)), [history] * seeds, costs, kept)
+    return RowRecord(
+        name, encoding, [], metrics, list(range(seeds)), [history] * seeds, costs, kept
+    )
 
 
 def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, seeds=3, **facts):
@@ -66,8 +97,14 @@ def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, se
         "details": ["recall, point"],
         "training": {"steps": 100},
     }
-    rows = [row(name, ROWS[name], seeds=seeds) for name in names] + [row("harmonic", "none", seeds=seeds, plain=True)]
-    facts = {**ACCURACY, "ceilings": {"without positions": 0.25, "by place": 1.0, "by T5 buckets": 1.0}, **facts}
+    rows = [row(name, ROWS[name], seeds=seeds) for name in names] + [
+        row("harmonic", "none", seeds=seeds, plain=True)
+    ]
+    facts = {
+        **ACCURACY,
+        "ceilings": {"without positions": 0.25, "by place": 1.0, "by T5 buckets": 1.0},
+        **facts,
+    }
     return StudyRecord("s", asked, facts, "locant compare s", rows)
 
 

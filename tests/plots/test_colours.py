@@ -20,7 +20,11 @@ SIGHT = {  # what is seen of linear red, green and blue: Machado, Oliveira and F
     "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
 }  # fmt: skip
 XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
 )
 WHITE = np.array([0.95047, 1.0, 1.08883])
 
@@ -47,11 +51,21 @@ def difference(one, other):
     turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
     lightness, chroma, hue = (l1 + l2) / 2, (c1 + c2) / 2, (h1 + turn / 2) % 360
     cos = lambda degrees: np.cos(np.radians(degrees))  # noqa: E731
-    t = 1 - 0.17 * cos(hue - 30) + 0.24 * cos(2 * hue) + 0.32 * cos(3 * hue + 6) - 0.2 * cos(4 * hue - 63)
+    t = (
+        1
+        - 0.17 * cos(hue - 30)
+        + 0.24 * cos(2 * hue)
+        + 0.32 * cos(3 * hue + 6)
+        - 0.2 * cos(4 * hue - 63)
+    )
     dl = (l2 - l1) / (1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2))
     dc = (c2 - c1) / (1 + 0.045 * chroma)
     dh = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * chroma * t)
-    swing = -2 * np.sqrt(chroma**7 / (chroma**7 + 25**7)) * np.sin(np.radians(60 * np.exp(-(((hue - 275) / 25) ** 2))))
+    swing = (
+        -2
+        * np.sqrt(chroma**7 / (chroma**7 + 25**7))
+        * np.sin(np.radians(60 * np.exp(-(((hue - 275) / 25) ** 2))))
+    )
     return float(np.sqrt(dl**2 + dc**2 + dh**2 + swing * dc * dh))
 
 
@@ -80,7 +94,9 @@ def test_every_encoding_and_control_has_a_colour_of_its_own():
     assert len(set(ALL)) == len(ALL)
 
 
-@pytest.mark.parametrize(("sight", "least"), [("normal", 14.0), ("protanopia", 8.9), ("deuteranopia", 8.9)])
+@pytest.mark.parametrize(
+    ("sight", "least"), [("normal", 14.0), ("protanopia", 8.9), ("deuteranopia", 8.9)]
+)
 def test_any_two_colours_can_be_told_apart(sight, least):
     seen = {code: lab(linear(code) @ SIGHT[sight].T) for code in ALL}
     closest = min(combinations(ALL, 2), key=lambda pair: difference(seen[pair[0]], seen[pair[1]]))
@@ -92,7 +108,10 @@ def test_colours_and_words_are_readable_on_the_paper(theme):
     look = THEMES[theme]
     assert min(contrast(code, look.paper) for code in ALL) >= 3.0
     assert min(contrast(ink, look.paper) for ink in (look.ink, look.muted)) >= 4.5
-    assert min(contrast(code, look.paper) for name in COLOURS for code in shades(name, 4, theme)) >= 3.0
+    assert (
+        min(contrast(code, look.paper) for name in COLOURS for code in shades(name, 4, theme))
+        >= 3.0
+    )
 
 
 def test_lines_that_are_close_in_colour_differ_in_their_dashes_too():
@@ -105,7 +124,10 @@ def test_a_name_of_a_users_own_has_the_same_colour_in_every_run_and_folder():
     code = f"from locant.figures.plots.colours import colour; print([colour('some/where/' + name) for name in {names}])"
     runs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
         ).stdout
         for seed in ("1", "2")
     }

@@ -16,7 +16,9 @@ from locant.figures.plots.frame import Frame
 from locant.figures.plots.gallery import caption, draw
 
 SHOWN = {  # each picture of an encoding that has it
-    **dict.fromkeys(("heat", "waves", "wavelengths", "similarity", "product", "offset", "numbers"), "sinusoidal"),
+    **dict.fromkeys(
+        ("heat", "waves", "wavelengths", "similarity", "product", "offset", "numbers"), "sinusoidal"
+    ),
     **dict.fromkeys(("score", "rotation", "resolution", "mixing"), "rotary"),
     "bias": "alibi",
 }
@@ -25,7 +27,10 @@ NOTE = "untrained: its learned numbers are as they start"
 
 @pytest.fixture(scope="module")
 def numbers():
-    drawn = {name: pictures(build(name, dim=64, length=100))[0] for name in {*SHOWN.values(), "t5", "learned"}}
+    drawn = {
+        name: pictures(build(name, dim=64, length=100))[0]
+        for name in {*SHOWN.values(), "t5", "learned"}
+    }
     return lambda name, picture: drawn[name][picture]
 
 
@@ -33,7 +38,11 @@ def in_view(axis):
     """The labels of the ticks that are shown."""
     low, high = sorted(axis.get_view_interval())
     side = 0 if axis.axis_name == "x" else 1
-    return [tick for tick in axis.get_ticklabels() if tick.get_text() and low <= tick.get_position()[side] <= high]
+    return [
+        tick
+        for tick in axis.get_ticklabels()
+        if tick.get_text() and low <= tick.get_position()[side] <= high
+    ]
 
 
 def words(figure):
@@ -51,7 +60,9 @@ def words(figure):
             *in_view(axes.yaxis),
         ]
         found += axes.get_legend().get_texts() if axes.get_legend() else []
-    return [one for one in found if one is not None and one.get_visible() and one.get_text().strip()]
+    return [
+        one for one in found if one is not None and one.get_visible() and one.get_text().strip()
+    ]
 
 
 def test_every_picture_has_a_file_and_is_shown_here():
@@ -61,7 +72,9 @@ def test_every_picture_has_a_file_and_is_shown_here():
 
 @pytest.mark.parametrize(("theme", "note"), [("light", ""), ("dark", NOTE)])
 @pytest.mark.parametrize("picture", SHOWN)
-def test_a_picture_says_what_it_shows_with_every_word_on_the_paper_and_none_over_another(picture, theme, note, numbers):
+def test_a_picture_says_what_it_shows_with_every_word_on_the_paper_and_none_over_another(
+    picture, theme, note, numbers
+):
     name = SHOWN[picture]
     axes = draw(picture, numbers(name, picture), Frame(name, theme, note))
     figure = axes[0].get_figure(root=True)
@@ -71,7 +84,11 @@ def test_a_picture_says_what_it_shows_with_every_word_on_the_paper_and_none_over
     assert title.endswith(note)
     assert to_hex(figure.get_facecolor()) == THEMES[theme].paper
     assert axes[-1].get_xlabel() or figure.get_supxlabel()
-    assert axes[0].get_ylabel() or figure.get_supylabel() or axes[0].get_yticklabels()[0].get_text().isalpha()
+    assert (
+        axes[0].get_ylabel()
+        or figure.get_supylabel()
+        or axes[0].get_yticklabels()[0].get_text().isalpha()
+    )
     width, height = figure.canvas.get_width_height()
     for one in found:
         box = one.get_window_extent()
@@ -79,7 +96,9 @@ def test_a_picture_says_what_it_shows_with_every_word_on_the_paper_and_none_over
         assert inside, (one.get_text(), box, (width, height))
     for ticks in (in_view(one.xaxis) for one in axes):
         boxes = [tick.get_window_extent() for tick in ticks if not tick.get_rotation()]
-        assert all(left.x1 < right.x0 for left, right in pairwise(boxes)), [tick.get_text() for tick in ticks]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes)), [
+            tick.get_text() for tick in ticks
+        ]
 
 
 def test_the_small_matrix_prints_its_numbers(numbers):
@@ -113,7 +132,10 @@ def test_heads_that_differ_have_lines_of_their_own(numbers):
     (axes,) = draw("score", numbers("t5", "score"), Frame("t5"))
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["head 1", "head 2", "head 3", "head 4"]
-    looks = [(to_hex(line.get_color()), line.get_linestyle(), line._unscaled_dash_pattern) for line in axes.lines[:4]]
+    looks = [
+        (to_hex(line.get_color()), line.get_linestyle(), line._unscaled_dash_pattern)
+        for line in axes.lines[:4]
+    ]
     assert len({str(look) for look in looks}) == 4
 
 

@@ -17,11 +17,17 @@ START = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_the_same_picture_is_written_as_the_same_bytes_at_another_time(ending, tmp_path, monkeypatch):
+def test_the_same_picture_is_written_as_the_same_bytes_at_another_time(
+    ending, tmp_path, monkeypatch
+):
     written = []
     for year in (2001, 2031):
-        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(time.mktime((year, 1, 1, 0, 0, 0, 0, 0, 0)))))
-        file = save(draw("score", NUMBERS, Frame("alibi")), tmp_path / f"{year}.{ending}", title="Scores")
+        monkeypatch.setenv(
+            "SOURCE_DATE_EPOCH", str(int(time.mktime((year, 1, 1, 0, 0, 0, 0, 0, 0))))
+        )
+        file = save(
+            draw("score", NUMBERS, Frame("alibi")), tmp_path / f"{year}.{ending}", title="Scores"
+        )
         written.append(file.read_bytes())
     assert written[0] == written[1]
     assert written[0].startswith(START[ending])

@@ -39,7 +39,9 @@ def test_controls_have_their_own_colours_and_plain_methods_are_grey(offered):
 
 
 def test_a_second_row_of_an_encoding_is_hollow_wherever_it_stands():
-    entrants = pictures(study(("none", "learned", "learned .02", "scrambled")))["metric"].numbers["entrants"]
+    entrants = pictures(study(("none", "learned", "learned .02", "scrambled")))["metric"].numbers[
+        "entrants"
+    ]
     assert [one.name for one in entrants if one.again] == ["learned .02"]
 
 
@@ -55,7 +57,10 @@ def test_names_beside_points_keep_their_order_and_their_distance():
 
 
 def test_lines_at_one_value_share_a_name():
-    assert estimate.together({"a": 0.5, "b": 0.5001, "c": 0.6}, 0.01) == {0.5: ["a", "b"], 0.6: ["c"]}
+    assert estimate.together({"a": 0.5, "b": 0.5001, "c": 0.6}, 0.01) == {
+        0.5: ["a", "b"],
+        0.6: ["c"],
+    }
 
 
 def test_no_word_is_cut_off_at_the_edge(axes):
@@ -85,7 +90,9 @@ def test_with_23_rows_no_name_covers_another():
     (points,) = made["parameters"].draw()
     for panel, words in ((metric, metric.get_yticklabels()), (points, points.texts)):
         panel.figure.draw_without_rendering()
-        boxes = sorted((Text.get_window_extent(word) for word in words), key=lambda box: box.y0)  # without leaders
+        boxes = sorted(
+            (Text.get_window_extent(word) for word in words), key=lambda box: box.y0
+        )  # without leaders
         assert len(boxes) == 23
         assert all(low.y1 <= high.y0 for low, high in pairwise(boxes))
 

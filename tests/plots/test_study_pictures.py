@@ -26,11 +26,24 @@ def test_every_picture_is_offered_when_its_numbers_are_there(offered):
 @pytest.mark.parametrize(
     ("spoil", "gone"),
     [
-        (lambda one: setattr(one, "notes", [{}] * 3), {"spread", "reconstruction", "attention", "heads"}),
+        (
+            lambda one: setattr(one, "notes", [{}] * 3),
+            {"spread", "reconstruction", "attention", "heads"},
+        ),
         (lambda one: setattr(one, "histories", [[]] * 3), {"curves", "learnt"}),
         (lambda one: setattr(one, "costs", {}), {"cost", "parameters"}),
-        (lambda one: [one.metrics.pop(name, None) for name in list(one.metrics) if " at " in name], {"lengths"}),
-        (lambda one: [one.metrics.pop(name, None) for name in list(one.metrics) if "recall" in name], {"kinds"}),
+        (
+            lambda one: [
+                one.metrics.pop(name, None) for name in list(one.metrics) if " at " in name
+            ],
+            {"lengths"},
+        ),
+        (
+            lambda one: [
+                one.metrics.pop(name, None) for name in list(one.metrics) if "recall" in name
+            ],
+            {"kinds"},
+        ),
         (lambda one: one.metrics.pop("change when shuffled", None), {"changes"}),
         (lambda one: setattr(one, "name", one.name.replace("none", "nought")), {"forest"}),
         (lambda one: one.failures.append("seed 0: lost"), set(MAKERS) - {"properties"}),
@@ -59,7 +72,9 @@ def test_a_poor_study_is_drawn_without_a_warning_and_without_nan(record):
         warnings.simplefilter("error")
         for picture in pictures(record).values():
             for one in picture.draw("dark"):
-                assert all(np.isfinite(np.array(line.get_data(), float)).all() for line in one.lines)
+                assert all(
+                    np.isfinite(np.array(line.get_data(), float)).all() for line in one.lines
+                )
                 assert np.isfinite([one.get_xlim(), one.get_ylim()]).all()
 
 
@@ -78,7 +93,10 @@ def test_the_caption_of_scores_says_what_they_were_taken_on(offered):
 
 def test_a_control_that_a_study_spells_out_itself_is_drawn_as_a_control():
     record = study()
-    record.study |= {"controls": ["none"], "encodings": [{"name": "scrambled", "control": "scramble"}]}
+    record.study |= {
+        "controls": ["none"],
+        "encodings": [{"name": "scrambled", "control": "scramble"}],
+    }
     assert Shown(record).drawn == Shown(study()).drawn
 
 
@@ -96,7 +114,9 @@ def test_rows_stand_best_first(axes):
     best = ["rotary", "harmonic", "learned", "learned .02", "scrambled", "none"]
     for name in ("metric", "forest", "kinds"):
         assert names_down(axes[name][0]) == best
-    assert [one.get_title("left").split("\n")[0] for one in axes["curves"]] == [n for n in best if n != "harmonic"]
+    assert [one.get_title("left").split("\n")[0] for one in axes["curves"]] == [
+        n for n in best if n != "harmonic"
+    ]
     (worst_first,) = pictures(study(higher_is_better=False))["metric"].draw()
     assert names_down(worst_first) == best[::-1]
 
@@ -104,8 +124,14 @@ def test_rows_stand_best_first(axes):
 def test_the_metric_shows_every_seed_the_mean_and_its_interval(axes):
     (panel,) = axes["metric"]
     scores = row("rotary", "rotary").scores("accuracy")
-    mine = [line.get_xdata() for line in panel.lines if to_hex(line.get_color()) == colour("rotary")]
-    assert [sorted(values) for values in mine] == [sorted(scores), list(interval(scores)), [scores.mean()]]
+    mine = [
+        line.get_xdata() for line in panel.lines if to_hex(line.get_color()) == colour("rotary")
+    ]
+    assert [sorted(values) for values in mine] == [
+        sorted(scores),
+        list(interval(scores)),
+        [scores.mean()],
+    ]
     assert any(f"{scores.mean():.3f} ± " in text.get_text() for text in panel.texts)
 
 
@@ -120,14 +146,20 @@ def test_chance_and_ceilings_are_lines_with_names(axes):
 def test_the_forest_shows_the_differences_and_groups_of_the_ranking(offered):
     record = study(seeds=7)
     numbers, ranking = pictures(record)["forest"].numbers, ranked(record)
-    for one, gap, group in zip(numbers["entrants"], numbers["gaps"], numbers["groups"], strict=True):
+    for one, gap, group in zip(
+        numbers["entrants"], numbers["gaps"], numbers["groups"], strict=True
+    ):
         assert group == next(place.group for place in ranking.rows if place.name == one.name)
         if one.name != "none":
             assert gap.mean() == pytest.approx(ranking.apart(one.name, "none")[0].mean)
     left, right = pictures(record)["forest"].draw()
     assert "right is better" in left.get_xlabel()
-    assert {text.get_text() for text in right.texts} == {str(group) for group in numbers["groups"] if group}
-    assert "left is better" in pictures(study(higher_is_better=False))["forest"].draw()[0].get_xlabel()
+    assert {text.get_text() for text in right.texts} == {
+        str(group) for group in numbers["groups"] if group
+    }
+    assert (
+        "left is better" in pictures(study(higher_is_better=False))["forest"].draw()[0].get_xlabel()
+    )
 
 
 def test_rows_with_failed_runs_stand_last_without_a_mean_and_are_named_elsewhere():
@@ -164,7 +196,9 @@ def test_lengths_begin_with_that_of_training_and_grow(offered):
 
 def test_curves_have_a_mean_and_a_band_over_seeds():
     record = bare(("rotary",))
-    record.rows[0].histories = [[{"step": 10, "accuracy": a}, {"step": 20, "accuracy": 0.9}] for a in (0.1, 0.2, 0.6)]
+    record.rows[0].histories = [
+        [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": 0.9}] for a in (0.1, 0.2, 0.6)
+    ]
     (panel,) = pictures(record)["curves"].draw()
     assert any(np.allclose(line.get_data(), [[10, 20], [0.3, 0.9]]) for line in panel.lines)
     (band,) = panel.collections
@@ -173,7 +207,10 @@ def test_curves_have_a_mean_and_a_band_over_seeds():
 
 def test_a_run_that_ended_early_goes_on_in_its_curve_as_it_was():
     record = bare(("rotary",))
-    early, late = [{"step": 10, "accuracy": 0.9}], [{"step": 10, "accuracy": 0.5}, {"step": 20, "accuracy": 0.7}]
+    early, late = (
+        [{"step": 10, "accuracy": 0.9}],
+        [{"step": 10, "accuracy": 0.5}, {"step": 20, "accuracy": 0.7}],
+    )
     record.rows[0].histories = [early, late, late]
     (panel,) = pictures(record)["curves"].draw()
     assert any(np.allclose(line.get_data(), [[10, 20], [1.9 / 3, 2.3 / 3]]) for line in panel.lines)
@@ -182,7 +219,8 @@ def test_a_run_that_ended_early_goes_on_in_its_curve_as_it_was():
 def test_survival_falls_where_runs_reach_the_threshold_and_marks_those_that_never_did():
     record = bare(("rotary",))
     record.rows[0].histories = [
-        [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": b}] for a, b in ((1, 1), (0, 1), (0, 0))
+        [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": b}]
+        for a, b in ((1, 1), (0, 1), (0, 0))
     ]
     numbers = pictures(record)["learnt"].numbers
     assert numbers["left"][0] == pytest.approx([1, 2 / 3, 1 / 3, 1 / 3])
@@ -196,7 +234,9 @@ def test_histograms_of_different_edges_are_pooled_without_losing_a_point():
     edges = spread.common([some])
     assert (edges[0], edges[-1]) == pytest.approx((0.1, 50.0))
     assert spread.pooled(some, edges, "normal").sum() == pytest.approx(100)
-    assert spread.pooled(some, np.array([0.1, 0.5, 50.0]), "normal")[0] == pytest.approx(100 * 3 * np.log10(5) / 8)
+    assert spread.pooled(some, np.array([0.1, 0.5, 50.0]), "normal")[0] == pytest.approx(
+        100 * 3 * np.log10(5) / 8
+    )
 
 
 def test_a_change_of_zero_stands_at_the_left_end_under_its_own_name(axes):
@@ -204,12 +244,16 @@ def test_a_change_of_zero_stands_at_the_left_end_under_its_own_name(axes):
     where = changes.place_of_zero(np.array([0.0, 0.5]), 1e-5)
     assert panel.xaxis.get_major_formatter()(where, 0) == "0"
     none = names_down(panel).index("none")
-    assert [line.get_xdata()[0] for line in panel.lines if list(line.get_ydata()) == [none]] == pytest.approx([where])
+    assert [
+        line.get_xdata()[0] for line in panel.lines if list(line.get_ydata()) == [none]
+    ] == pytest.approx([where])
 
 
 def test_hidden_steps_are_marked_and_only_where_something_was_hidden(axes):
     def hollow(panels):
-        return [line for line in panels[0].lines if line.get_markerfacecolor() == THEMES["light"].paper]
+        return [
+            line for line in panels[0].lines if line.get_markerfacecolor() == THEMES["light"].paper
+        ]
 
     target = np.array(notes(np.random.default_rng(0), 0)["reconstruction"]["target"])
     (marks,) = hollow(axes["reconstruction"])

@@ -47,7 +47,11 @@ def test_every_encoding_has_at_least_three_pictures_and_a_reason_for_each_other(
 def test_what_is_drawn_goes_by_the_hooks_and_never_by_a_name():
     for file in [*(ROOT / "views").glob("*.py"), *(ROOT / "worked").glob("*.py")]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        code = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        code = [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
         assert not set(locant.names()) & set(code), file
 
 
@@ -102,7 +106,9 @@ def test_similarity_is_one_on_the_diagonal_and_symmetric(sinusoidal):
     cosines = sinusoidal["similarity"]["cosines"]
     assert np.diag(cosines) == pytest.approx(1)
     assert cosines == pytest.approx(cosines.T)
-    assert cosines[3, 9] == pytest.approx(np.mean([math.cos(6 / 10_000 ** (2 * c / 32)) for c in range(16)]))
+    assert cosines[3, 9] == pytest.approx(
+        np.mean([math.cos(6 / 10_000 ** (2 * c / 32)) for c in range(16)])
+    )
 
 
 def test_the_product_depends_on_the_distance_alone_for_waves_and_not_for_a_table(sinusoidal):
@@ -132,7 +138,9 @@ def test_where_no_one_matrix_moves_every_position_none_is_drawn(name):
 
 def test_vectors_that_leave_the_matrix_open_have_none():
     with pytest.raises(NotOffered, match="its 95 vectors leave open which matrix"):
-        PICTURES["offset"](still(locant.make("hybrid", dim=64, heads=4, length=100)))  # equal to the waves at the start
+        PICTURES["offset"](
+            still(locant.make("hybrid", dim=64, heads=4, length=100))
+        )  # equal to the waves at the start
 
 
 def test_the_small_matrix_is_the_corner_of_the_vectors_or_of_the_bias(sinusoidal):
@@ -144,7 +152,9 @@ def test_the_small_matrix_is_the_corner_of_the_vectors_or_of_the_bias(sinusoidal
 def test_the_score_of_alibi_falls_by_the_slope():
     found = seen("alibi", "score")
     slopes = np.array([0.25, 0.0625, 0.015625, 0.00390625])
-    assert found["scores"] == pytest.approx(8**0.5 - slopes[:, None] * np.abs(found["distances"]), abs=1e-6)
+    assert found["scores"] == pytest.approx(
+        8**0.5 - slopes[:, None] * np.abs(found["distances"]), abs=1e-6
+    )
 
 
 def test_the_score_of_rotary_is_a_sum_of_cosines():
@@ -182,7 +192,9 @@ def test_a_turned_pair_keeps_its_length_and_turns_by_position_times_frequency(na
 
 def test_the_resolution_is_the_slope_for_alibi_and_nothing_without_positions():
     changes = seen("alibi", "resolution")["changes"]
-    assert changes == pytest.approx(np.tile([[0.25], [0.0625], [0.015625], [0.00390625]], 63), rel=1e-4)
+    assert changes == pytest.approx(
+        np.tile([[0.25], [0.0625], [0.015625], [0.00390625]], 63), rel=1e-4
+    )
     assert not seen("none", "resolution")["changes"].any()
 
 
@@ -191,7 +203,21 @@ def test_distances_that_share_a_bucket_or_lie_past_the_table_cannot_be_told_apar
     assert shaw[:, :16].min() > 0.01
     assert shaw[:, 16:] == pytest.approx(0, abs=1e-12)
     t5 = seen("t5", "resolution")["changes"]
-    assert np.flatnonzero(t5.any(0)).tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 11, 15, 22, 31, 45]  # the last of each bucket
+    assert np.flatnonzero(t5.any(0)).tolist() == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        11,
+        15,
+        22,
+        31,
+        45,
+    ]  # the last of each bucket
 
 
 @pytest.mark.parametrize("name", EVERY)

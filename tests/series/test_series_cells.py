@@ -23,7 +23,10 @@ def test_every_number_that_python_writes_is_read_back_exactly(values):
     assert not read.text.any()
 
 
-@given(st.text("019.,+-eE _naif", max_size=6) | st.from_regex(r"\A[+-]?[0-9]{0,2}\.?[0-9]{0,2}([eE][+-]?[0-9])?\Z"))
+@given(
+    st.text("019.,+-eE _naif", max_size=6)
+    | st.from_regex(r"\A[+-]?[0-9]{0,2}\.?[0-9]{0,2}([eE][+-]?[0-9])?\Z")
+)
 def test_what_is_a_number_is_what_python_calls_one_without_its_underscores(cell):
     read = numbers(pl.Series([cell]))
     try:
@@ -35,7 +38,8 @@ def test_what_is_a_number_is_what_python_calls_one_without_its_underscores(cell)
 
 
 @pytest.mark.parametrize(
-    "cell", ["", " ", "NA", "n/a", "NaN", "null", "None", "-", "?", "inf", "-Inf", "+infinity", None]
+    "cell",
+    ["", " ", "NA", "n/a", "NaN", "null", "None", "-", "?", "inf", "-Inf", "+infinity", None],
 )
 def test_a_missing_value_is_neither_a_number_nor_text(cell):
     read = numbers(pl.Series([cell, "1"]))
@@ -43,7 +47,9 @@ def test_a_missing_value_is_neither_a_number_nor_text(cell):
     assert read.text.tolist() == read.beyond.tolist() == [False, False]
 
 
-@pytest.mark.parametrize("cell", ["abc", "1.2.3", "1,5", "0x10", "１", "1 000", "12%", "--1", "e5", ".", "1_000"])
+@pytest.mark.parametrize(
+    "cell", ["abc", "1.2.3", "1,5", "0x10", "１", "1 000", "12%", "--1", "e5", ".", "1_000"]
+)
 def test_what_is_no_number_is_text(cell):
     assert numbers(pl.Series([cell])).text.tolist() == [True]
 
@@ -88,7 +94,11 @@ def test_marks_say_what_a_number_is(marks, cell, want):
         (["1,234", "0,5", "7"], [1.234, 0.5, 7], "a decimal comma, as in '1,234'"),
         (["1.234,5", "2.000", "3"], [1234.5, 2000, 3], "a decimal comma, as in '1.234,5'"),
         (["1,234", "0.5", "3"], [1234, 0.5, 3], "a comma between the thousands, as in '1,234'"),
-        (["1,234,567", "3,000", "8"], [1234567, 3000, 8], "a comma between the thousands, as in '1,234,567'"),
+        (
+            ["1,234,567", "3,000", "8"],
+            [1234567, 3000, 8],
+            "a comma between the thousands, as in '1,234,567'",
+        ),
     ],
 )
 def test_a_comma_is_read_as_the_file_settles_it(read, column, want, how):
@@ -103,13 +113,16 @@ def test_another_column_may_settle_the_comma(read):
 
 def test_a_comma_that_nothing_settles_is_refused(read):
     with pytest.raises(
-        ValueError, match=r"column x: '1,234' may be 1.234 or 1234, and nothing in the file settles it.\n  Wr"
+        ValueError,
+        match=r"column x: '1,234' may be 1.234 or 1234, and nothing in the file settles it.\n  Wr",
     ):
         read(["x;y", "1,234;1", "2,345;2"])
 
 
 def test_two_ways_of_writing_numbers_are_refused(read):
-    with pytest.raises(ValueError, match=r"writes numbers in two ways: '1,5' and '2.5'.\n  Write all"):
+    with pytest.raises(
+        ValueError, match=r"writes numbers in two ways: '1,5' and '2.5'.\n  Write all"
+    ):
         read(["x;y", "1,5;1", "2.5;2"])
 
 
@@ -119,7 +132,12 @@ def test_commas_in_a_column_of_words_decide_nothing(read):
 
 
 @pytest.mark.parametrize(
-    "lines", [["x", *TWO], ["x;y", *(f"{cell};{cell}" for cell in TWO)], ["x\ty", *(f"{c}\t{c}" for c in TWO)]]
+    "lines",
+    [
+        ["x", *TWO],
+        ["x;y", *(f"{cell};{cell}" for cell in TWO)],
+        ["x\ty", *(f"{c}\t{c}" for c in TWO)],
+    ],
 )
 def test_decimal_commas_do_not_cut_cells(read, lines):
     assert read(lines).values[:, -1].tolist() == [1.5, 2.25, -3.75]

@@ -21,7 +21,10 @@ LOAD, HEAT = [1.5, -2.25, 3e-3], [10.0, 11.0, 13.0]
 ROWS = [f"{stamp},{load},{heat}" for stamp, load, heat in zip(STAMPS, LOAD, HEAT, strict=True)]
 COMMA = ["timestamp,load,heat", *ROWS]
 SEMICOLON = [line.replace(",", ";") for line in COMMA]
-OBJECTS = [json.dumps({"timestamp": s, "load": a, "heat": b}) for s, a, b in zip(STAMPS, LOAD, HEAT, strict=True)]
+OBJECTS = [
+    json.dumps({"timestamp": s, "load": a, "heat": b})
+    for s, a, b in zip(STAMPS, LOAD, HEAT, strict=True)
+]
 
 
 def text(lines, end="\n"):
@@ -80,18 +83,25 @@ def test_parquet_gives_the_same_series(tmp_path):
 def test_a_parquet_zone_becomes_utc_and_dates_become_midnights(tmp_path):
     zone = timezone(timedelta(hours=2))
     at = [datetime(2014, 2, 14, hour, tzinfo=zone) for hour in (1, 2)]
-    frame = pl.DataFrame({"at": at, "x": [1, 2]}, schema={"at": pl.Datetime("us", "Europe/Helsinki"), "x": pl.Int8})
+    frame = pl.DataFrame(
+        {"at": at, "x": [1, 2]}, schema={"at": pl.Datetime("us", "Europe/Helsinki"), "x": pl.Int8}
+    )
     series = read_series(parquet(tmp_path / "zone.parquet", frame))
     assert series.times[0] == np.datetime64("2014-02-13T23:00")
     assert series.repairs == ["Times in zone Europe/Helsinki were turned into UTC."]
     days = read_series(
-        parquet(tmp_path / "day.parquet", pl.DataFrame({"d": [date(2014, 2, 14), date(2014, 2, 15)], "x": [1, 2]}))
+        parquet(
+            tmp_path / "day.parquet",
+            pl.DataFrame({"d": [date(2014, 2, 14), date(2014, 2, 15)], "x": [1, 2]}),
+        )
     )
     assert days.times.tolist() == np.array(["2014-02-14", "2014-02-15"], "datetime64[ns]").tolist()
 
 
 def test_what_parquet_holds_besides_numbers_and_times_is_left_out_and_said(tmp_path):
-    frame = pl.DataFrame({"x": [2.5, float("inf"), 1.5], "many": [[1], [2], [3]], "on": [True, False, True]})
+    frame = pl.DataFrame(
+        {"x": [2.5, float("inf"), 1.5], "many": [[1], [2], [3]], "on": [True, False, True]}
+    )
     series = read_series(parquet(tmp_path / "odd.parquet", frame))
     assert series.names == ("x",)
     assert series.values.ravel().tolist() == [2.5, 2, 1.5]
@@ -113,7 +123,9 @@ def test_without_a_header_columns_are_numbered_and_it_is_said(read):
     assert series.names == ("column_2", "column_3")
     assert series.values[:, 0].tolist() == LOAD
     assert series.understood.time == "column_1 (ISO 8601)"
-    assert series.repairs == ["The first line names no columns: they are called column_1, column_2, column_3."]
+    assert series.repairs == [
+        "The first line names no columns: they are called column_1, column_2, column_3."
+    ]
 
 
 def test_columns_of_one_name_are_told_apart_and_it_is_said(read):
@@ -138,7 +150,12 @@ def test_a_quoted_cell_may_hold_marks_and_line_ends_and_lines_are_still_counted(
 
 
 def test_a_key_that_some_json_lines_do_not_have_is_a_missing_value(read):
-    lines = ['{"a": 1, "b": 1}', '{"a": 2}', '{"a": 4, "b": 3, "c": 1}', '{"a": 3, "b": null, "c": 4}']
+    lines = [
+        '{"a": 1, "b": 1}',
+        '{"a": 2}',
+        '{"a": 4, "b": 3, "c": 1}',
+        '{"a": 3, "b": null, "c": 4}',
+    ]
     series = read(lines, "mine.jsonl")
     assert series.names == ("a", "b", "c")
     assert series.values.tolist() == [[1, 1, 1], [2, 2, 1], [4, 3, 1], [3, 3, 4]]
@@ -153,15 +170,23 @@ def test_keys_that_first_appear_in_a_later_block_are_missing_before_it(read, mon
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["1", "-2.5", "NA", "word", ""]), st.text("ab ", max_size=3)), min_size=2, max_size=9
+        st.tuples(st.sampled_from(["1", "-2.5", "NA", "word", ""]), st.text("ab ", max_size=3)),
+        min_size=2,
+        max_size=9,
     )
 )
 def test_files_with_and_without_quotation_marks_are_cut_alike(tmp_path_factory, rows):
     folder = tmp_path_factory.getbasetemp()
-    (folder / "plain.csv").write_text("".join(f"{a},x{b.strip()}\n" for a, b in [("a", "b"), *rows]))
-    (folder / "quoted.csv").write_text("".join(f'"{a}","x{b.strip()}"\n' for a, b in [("a", "b"), *rows]))
+    (folder / "plain.csv").write_text(
+        "".join(f"{a},x{b.strip()}\n" for a, b in [("a", "b"), *rows])
+    )
+    (folder / "quoted.csv").write_text(
+        "".join(f'"{a}","x{b.strip()}"\n' for a, b in [("a", "b"), *rows])
+    )
     plain, quoted = (read_delimited(survey(folder / name)) for name in ("plain.csv", "quoted.csv"))
-    assert [cells.to_list() for cells in plain.columns] == [cells.to_list() for cells in quoted.columns]
+    assert [cells.to_list() for cells in plain.columns] == [
+        cells.to_list() for cells in quoted.columns
+    ]
     assert plain.places.tolist() == quoted.places.tolist()
     assert plain.names == quoted.names
 
@@ -173,5 +198,7 @@ def test_a_file_of_many_blocks_is_read_like_one(write, monkeypatch, quote):
     monkeypatch.setattr(delimited, "LINES", 7)
     monkeypatch.setattr(delimited, "ROWS", 7)
     parts = read_delimited(survey(path))
-    assert [cells.to_list() for cells in whole.columns] == [cells.to_list() for cells in parts.columns]
+    assert [cells.to_list() for cells in whole.columns] == [
+        cells.to_list() for cells in parts.columns
+    ]
     assert parts.places.tolist() == whole.places.tolist() == list(range(2, 52))

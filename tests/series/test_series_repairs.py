@@ -75,7 +75,11 @@ def test_missing_values_are_interpolated_in_time_and_held_at_the_edges(read):
 
 
 def test_the_line_between_the_largest_numbers_is_finite(read):
-    assert read(["x,y", "1.7e308,1", "NA,2", "-1.7e308,7"]).values[:, 0].tolist() == [1.7e308, 0, -1.7e308]
+    assert read(["x,y", "1.7e308,1", "NA,2", "-1.7e308,7"]).values[:, 0].tolist() == [
+        1.7e308,
+        0,
+        -1.7e308,
+    ]
 
 
 def test_without_a_time_missing_values_are_interpolated_in_rows(read):
@@ -85,7 +89,10 @@ def test_without_a_time_missing_values_are_interpolated_in_rows(read):
 def test_text_among_numbers_is_named_with_its_first_line_and_taken_as_missing(read):
     series = read(["x,y", "1,1", "error,2", "3,1", "??,5", "5,3"])
     assert series.values[:, 0].tolist() == [1, 2, 3, 4, 5]
-    assert series.repairs[0] == "x: 2 cells are no numbers, the first ('error' on line 3): taken as missing."
+    assert (
+        series.repairs[0]
+        == "x: 2 cells are no numbers, the first ('error' on line 3): taken as missing."
+    )
 
 
 def test_columns_of_text_constants_and_nothing_are_left_out_and_said(read):
@@ -107,7 +114,9 @@ def test_a_constant_column_that_is_asked_for_is_kept(read):
 
 
 def test_an_hour_that_comes_twice_is_told_as_the_end_of_summer_time(read):
-    clock = [f"2014-10-26 {hour:02}:{minute:02}" for hour in (1, 2, 2, 3) for minute in range(0, 60, 15)]
+    clock = [
+        f"2014-10-26 {hour:02}:{minute:02}" for hour in (1, 2, 2, 3) for minute in range(0, 60, 15)
+    ]
     series = read(["time,x", *(f"{at},{k}" for k, at in enumerate(clock))])
     assert len(series.values) == 12
     assert series.values[4:8].ravel().tolist() == [6, 7, 8, 9]  # the mean of the two hours
@@ -122,7 +131,10 @@ def test_an_hour_that_comes_twice_is_told_as_the_end_of_summer_time(read):
 
 def test_an_hourly_clock_that_repeats_one_hour_at_night_is_told_too(read):
     hours = [*(f"2014-10-26 {hour:02}:00" for hour in (0, 1, 2, 2, 3, 4)), "2014-10-26 05:00"]
-    assert "end of summer time" in read(["time,x", *(f"{at},{k}" for k, at in enumerate(hours))]).repairs[0]
+    assert (
+        "end of summer time"
+        in read(["time,x", *(f"{at},{k}" for k, at in enumerate(hours))]).repairs[0]
+    )
 
 
 def test_a_clean_file_has_nothing_to_say(read):
@@ -158,7 +170,10 @@ def test_the_short_table_says_what_was_understood(read):
 
 
 def test_the_short_table_of_a_series_without_a_time_is_shorter(read):
-    lines = [",".join("abcdefgh"), *(",".join(str((k + j) ** 2 % 7) for j in range(8)) for k in range(3))]
+    lines = [
+        ",".join("abcdefgh"),
+        *(",".join(str((k + j) ** 2 % 7) for j in range(8)) for k in range(3)),
+    ]
     assert table(read(lines)) == [
         ("file", "mine.csv (CSV)"),
         ("rows", "3"),
@@ -169,7 +184,8 @@ def test_the_short_table_of_a_series_without_a_time_is_shorter(read):
 
 
 @pytest.mark.parametrize(
-    ("times", "span"), [((0, 0.5, 1.5), "0 to 1.5 (1.5)"), ((1e6, 2e6, 4e6), "1e+06 to 4e+06 (3e+06)")]
+    ("times", "span"),
+    [((0, 0.5, 1.5), "0 to 1.5 (1.5)"), ((1e6, 2e6, 4e6), "1e+06 to 4e+06 (3e+06)")],
 )
 def test_plain_numbers_have_a_span_without_a_unit(read, times, span):
     series = read(["time,x", *(f"{at},{k % 2}" for k, at in enumerate(times))])

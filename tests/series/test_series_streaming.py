@@ -7,7 +7,13 @@ import pytest
 
 from locant.anomaly.series import read_series, stream_rows
 
-LINES = ["time,x,y\n", "2014-02-14 12:00,1.5,7\n", "2014-02-14 12:05,NA,-2e3\n", "\n", "2014-02-14 12:10,3.5,8\n"]
+LINES = [
+    "time,x,y\n",
+    "2014-02-14 12:00,1.5,7\n",
+    "2014-02-14 12:05,NA,-2e3\n",
+    "\n",
+    "2014-02-14 12:10,3.5,8\n",
+]
 
 
 def test_a_stream_gives_what_a_file_gives(write):
@@ -106,7 +112,9 @@ def test_the_first_row_settles_how_times_are_written():
             list(stream_rows(["d,x", "14/02/2014,1", f"{later},2"]))
     with pytest.raises(ValueError, match=r"line 2: '01/03/2014' .* no row settles it"):
         list(stream_rows(["d,x", "01/03/2014,2"]))
-    with pytest.raises(ValueError, match=r"line 3: the times change from seconds since 1970 to plain numbers"):
+    with pytest.raises(
+        ValueError, match=r"line 3: the times change from seconds since 1970 to plain numbers"
+    ):
         list(stream_rows(["time,x", "1392379200,2", "5,3"]))
 
 
@@ -131,7 +139,9 @@ def test_a_line_that_cannot_be_cut_is_refused_with_its_number(lines, why):
 
 
 def test_a_column_that_is_not_in_the_stream_is_refused():
-    with pytest.raises(ValueError, match=r"the stream has no column 'z', asked for as a value column"):
+    with pytest.raises(
+        ValueError, match=r"the stream has no column 'z', asked for as a value column"
+    ):
         list(stream_rows(["a,b", "1,2"], columns=["z"]))
 
 

@@ -31,14 +31,20 @@ def ns(*stamps):
         (["2014-02-14T12:00:00Z", "2014-02-14T12:00:30Z"], "ISO 8601"),
         (["2014-02-14 12:00 UTC", "2014-02-14 12:00:30 UTC"], "ISO 8601"),
         (["2014-02-14T14:00:00+02:00", "2014-02-14T06:30:30-0530"], "ISO 8601"),
-        (["2014-02-14T13:00:00+01[Europe/Paris]", "2014-02-14T13:00:30+01[Europe/Paris]"], "ISO 8601"),
+        (
+            ["2014-02-14T13:00:00+01[Europe/Paris]", "2014-02-14T13:00:30+01[Europe/Paris]"],
+            "ISO 8601",
+        ),
         (["2014/02/14 12:00", "2014/02/14 12:00:30"], "ISO 8601"),
         (["2014/2/14 12:00 PM", "2014/2/14 12:00:30 p.m."], "ISO 8601"),
         (["14/02/2014 12:00", "14/02/2014 12:00:30"], "day, month, year"),
         (["14.2.2014 12:00", "14.2.2014 12:00:30"], "day, month, year"),
         (["2/14/2014 12:00:00 PM", "2/14/2014, 12:00:30 PM"], "month, day, year"),
         (["14 Feb 2014 12:00", "14 February 2014 12:00:30"], "day, month by name, year"),
-        (["Fri, 14 Feb 2014 12:00:00 GMT", "Fri, 14 Feb 2014 12:00:30 GMT"], "day, month by name, year"),
+        (
+            ["Fri, 14 Feb 2014 12:00:00 GMT", "Fri, 14 Feb 2014 12:00:30 GMT"],
+            "day, month by name, year",
+        ),
         (["14/Feb/2014:12:00:00 +0000", "14/Feb/2014:12:00:30 +0000"], "day, month by name, year"),
         (["Feb 14, 2014 12:00 pm", "Feb 14, 2014 12:00:30 pm"], "month by name, day, year"),
         (["20140214T120000", "20140214T120030"], "digits of ISO 8601"),
@@ -80,12 +86,22 @@ def test_fractions_halves_of_the_day_and_leap_days_are_exact(read, stamps, want)
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.datetimes(datetime(1700, 1, 1), datetime(2260, 1, 1)), min_size=2, max_size=5, unique=True))
+@given(
+    st.lists(
+        st.datetimes(datetime(1700, 1, 1), datetime(2260, 1, 1)),
+        min_size=2,
+        max_size=5,
+        unique=True,
+    )
+)
 def test_every_moment_that_python_writes_is_read_back_exactly(tmp_path_factory, moments):
     moments = sorted(moments)
     path = tmp_path_factory.getbasetemp() / "moments.csv"
     path.write_text("\n".join(column([moment.isoformat() for moment in moments])))
-    assert read_series(path, columns=["x"]).times.tolist() == np.array(moments, "datetime64[ns]").tolist()
+    assert (
+        read_series(path, columns=["x"]).times.tolist()
+        == np.array(moments, "datetime64[ns]").tolist()
+    )
 
 
 def test_digits_are_dates_where_a_time_is_expected_and_numbers_elsewhere(read):
@@ -109,19 +125,37 @@ def test_zones_become_utc_and_it_is_said(read):
             ["01/02/2014", "02/02/2014"],
             r"line 2: '01/02/2014' .* may have the day or the month first, and no row settles it",
         ),
-        (["14/02/2014", "02/14/2014"], r"line 3: '02/14/2014' .* has the day second, but '14/02/2014' has it first"),
+        (
+            ["14/02/2014", "02/14/2014"],
+            r"line 3: '02/14/2014' .* has the day second, but '14/02/2014' has it first",
+        ),
         (["2014-02-14", "15/02/2014"], r"line 3: '15/02/2014' .* is written unlike '2014-02-14'"),
         (["2014-02-14", "soon"], r"line 3: 'soon' in the time column when is no time"),
-        (["2014-02-14", "2014-02-30"], r"line 3: '2014-02-30' .* names no moment from 1678 to 2261"),
-        (["2014-02-14 12:00", "2014-02-14 25:00"], r"'2014-02-14 25:00' .* names no moment from 1678 to 2261"),
-        (["2/14/2014 12:00 PM", "2/14/2014 13:00 PM"], r"'2/14/2014 13:00 PM' .* names no moment from 1678 to 2261"),
+        (
+            ["2014-02-14", "2014-02-30"],
+            r"line 3: '2014-02-30' .* names no moment from 1678 to 2261",
+        ),
+        (
+            ["2014-02-14 12:00", "2014-02-14 25:00"],
+            r"'2014-02-14 25:00' .* names no moment from 1678 to 2261",
+        ),
+        (
+            ["2/14/2014 12:00 PM", "2/14/2014 13:00 PM"],
+            r"'2/14/2014 13:00 PM' .* names no moment from 1678 to 2261",
+        ),
         (["2014-02-14", "9999-01-01"], r"'9999-01-01' .* names no moment from 1678 to 2261"),
         (["14 Foo 2014", "15 Foo 2014"], r"'14 Foo 2014' .* names no moment from 1678 to 2261"),
-        (["2014-02-14T12:00Z", "2014-02-14T12:05"], r"line 3: .* has no zone, but '2014-02-14T12:00Z' has one"),
+        (
+            ["2014-02-14T12:00Z", "2014-02-14T12:05"],
+            r"line 3: .* has no zone, but '2014-02-14T12:00Z' has one",
+        ),
     ],
 )
 def test_a_time_that_cannot_be_placed_is_refused_with_its_line(read, stamps, why):
-    with pytest.raises(ValueError, match=why + r".\n  2014-02-14T14:30:00Z, .* are understood; write all rows in one"):
+    with pytest.raises(
+        ValueError,
+        match=why + r".\n  2014-02-14T14:30:00Z, .* are understood; write all rows in one",
+    ):
         read(column(stamps))
 
 
@@ -129,7 +163,9 @@ def test_a_time_that_cannot_be_placed_is_refused_with_its_line(read, stamps, why
 def test_a_column_that_was_named_as_the_time_must_hold_times(read, cells):
     with pytest.raises(ValueError, match=rf"line 2: '{cells[0]}' in the time column at is no time"):
         read(column(cells, "at"), time="at")
-    with pytest.raises(ValueError, match=rf"line 2: '{cells[0]}' in the time column Date is no time"):
+    with pytest.raises(
+        ValueError, match=rf"line 2: '{cells[0]}' in the time column Date is no time"
+    ):
         read(column(cells, "Date"))
     assert read(column(cells, "Date"), columns=["x"]).times is None
 
@@ -144,7 +180,11 @@ def test_a_column_that_was_named_as_the_time_must_hold_times(read, cells):
             "timestamp",
         ),
         ("x,eventTime", ["3,1392379200", "1,1392379230", "7,1392379260"], "eventTime"),
-        ("at,x", ["1392379200,3", "1392379230,1", "1392379260,7"], "at"),  # first, and it can be no accident
+        (
+            "at,x",
+            ["1392379200,3", "1392379230,1", "1392379260,7"],
+            "at",
+        ),  # first, and it can be no accident
         ("time,x", ["5,3", "1,1", "3,7"], "time"),
         ("x,t", ["3,0.1", "1,0.2", "7,0.35"], "t"),
         ("km,x", ["0.5,3", "1.0,1", "1.5,7", "2,3"], "km"),  # first, and evenly rising
@@ -164,7 +204,13 @@ def test_the_time_is_found_by_name_and_by_content(read, header, rows, found):
     "lines",
     [
         ["x,y", "3,2", "1,5", "7,9"],
-        ["x,y", "1,2", "2,5", "7,9", "8,9"],  # first and rising, but not evenly, and with a name of its own
+        [
+            "x,y",
+            "1,2",
+            "2,5",
+            "7,9",
+            "8,9",
+        ],  # first and rising, but not evenly, and with a name of its own
         ["x,t", "3,20.5", "1,19.5", "7,21"],  # a temperature
         ["response_time,x", "30,3", "35,1", "70,7", "71,7"],
         ["x,y", "3,2", "4,5", "5,9"],  # first and even, but too few to tell
@@ -199,7 +245,13 @@ def test_a_named_time_wins_over_what_would_be_found(read):
 
 def test_a_date_and_a_clock_in_two_columns_are_joined_and_it_is_said(read):
     series = read(
-        ["Date;Time;x", "16/12/2006;17:24:00;4,5", "16/12/2006;17:25:00;5,5", "?;?;6", "16/12/2006;17:26;7,5"]
+        [
+            "Date;Time;x",
+            "16/12/2006;17:24:00;4,5",
+            "16/12/2006;17:25:00;5,5",
+            "?;?;6",
+            "16/12/2006;17:26;7,5",
+        ]
     )
     assert series.times.tolist() == ns("2006-12-16T17:24", "2006-12-16T17:25", "2006-12-16T17:26")
     assert series.names == ("x",)

@@ -33,18 +33,24 @@ def test_the_interval_is_that_of_the_paired_t_test(seeds):
 @pytest.mark.parametrize("seeds", [3, 5, 6, 10, 12])
 def test_sign_flips_are_exact_for_few_seeds(seeds):
     d = DRAW.normal(0.4, 1, seeds)
-    want = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+    want = stats.permutation_test(
+        (d,), np.mean, permutation_type="samples", n_resamples=np.inf
+    ).pvalue
     assert sign_flip(d) == pytest.approx(want)
 
 
 def test_many_seeds_are_drawn_and_agree_with_the_exact_value():
     d = DRAW.normal(0.5, 1, 14)
-    want = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+    want = stats.permutation_test(
+        (d,), np.mean, permutation_type="samples", n_resamples=np.inf
+    ).pvalue
     assert sign_flip(d) == pytest.approx(want, abs=0.01)
     assert sign_flip(d) == sign_flip(d)
 
 
-@pytest.mark.parametrize(("seeds", "least"), [(3, 0.25), (5, 0.0625), (6, 0.03125), (10, 0.001953125)])
+@pytest.mark.parametrize(
+    ("seeds", "least"), [(3, 0.25), (5, 0.0625), (6, 0.03125), (10, 0.001953125)]
+)
 def test_the_smallest_p_is_set_by_the_number_of_seeds(seeds, least):
     assert sign_flip(np.linspace(1, 2, seeds)) == least
 

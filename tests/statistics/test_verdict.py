@@ -76,7 +76,9 @@ def test_nothing_is_built_on_a_row_whose_search_failed():
     assert verdict(scores, distrusted=["rotary", "t5"]).startswith(
         "Nothing can be said. The search failed for rotary and t5"
     )
-    assert verdict(scores, distrusted=["none"]).startswith("Inconclusive: the search failed for the control none.")
+    assert verdict(scores, distrusted=["none"]).startswith(
+        "Inconclusive: the search failed for the control none."
+    )
 
 
 def test_a_row_alone_or_beside_one_that_failed_is_not_called_best():
@@ -102,7 +104,10 @@ def test_plain_methods_take_no_power_from_the_comparison_with_none():
     few = runs(rotary=0.53, none=0.5, spread=0.02)
     many = {**few, **runs(seed=1, spread=0.001, **{f"plain {i}": 0.9 for i in range(8)})}
     references = ["none", *(name for name in many if name.startswith("plain"))]
-    assert rank(many, references=references).apart("rotary", "none")[1] == ranked(few).apart("rotary", "none")[1]
+    assert (
+        rank(many, references=references).apart("rotary", "none")[1]
+        == ranked(few).apart("rotary", "none")[1]
+    )
 
 
 def test_what_equals_a_control_is_inconclusive():
@@ -117,15 +122,22 @@ def test_few_seeds_allow_no_claim(seeds):
 
 
 def test_between_six_and_ten_seeds_it_is_a_hint():
-    assert "With 7 seeds this is a hint; a claim needs 10." in verdict(ranked(runs(7, rotary=0.9, none=0.5)))
+    assert "With 7 seeds this is a hint; a claim needs 10." in verdict(
+        ranked(runs(7, rotary=0.9, none=0.5))
+    )
     assert "hint" not in verdict(ranked(runs(10, rotary=0.9, none=0.5)))
 
 
 def test_controls_are_never_called_best():
     said = verdict(ranked(runs(none=0.9, rotary=0.5)))
     assert "none is best" not in said
-    assert said.startswith("No encoding helps: the control none is better than the first of them, rotary, by .4")
-    assert verdict(ranked(runs(none=0.9))) == "There is nothing to compare: no encoding has all its runs."
+    assert said.startswith(
+        "No encoding helps: the control none is better than the first of them, rotary, by .4"
+    )
+    assert (
+        verdict(ranked(runs(none=0.9)))
+        == "There is nothing to compare: no encoding has all its runs."
+    )
 
 
 def test_unequal_numbers_of_seeds_are_refused():
@@ -134,9 +146,15 @@ def test_unequal_numbers_of_seeds_are_refused():
 
 
 def test_a_row_that_some_seeds_do_not_learn_leaves_the_first_without_the_name_of_best():
-    scores = {"rotary": np.ones(10), "wild": np.where(np.arange(10) % 2, 1.0, 0.6), "none": np.linspace(0.3, 0.4, 10)}
+    scores = {
+        "rotary": np.ones(10),
+        "wild": np.where(np.arange(10) % 2, 1.0, 0.6),
+        "none": np.linspace(0.3, 0.4, 10),
+    }
     said = verdict(ranked(scores))
-    assert said.startswith("rotary comes first (1.00). Cannot be told from rotary (p = .062): wild (.80 ± .15).")
+    assert said.startswith(
+        "rotary comes first (1.00). Cannot be told from rotary (p = .062): wild (.80 ± .15)."
+    )
 
 
 def test_plain_methods_are_told_in_one_sentence_and_never_called_the_best_encoding():
@@ -174,7 +192,9 @@ def one_study(draw, rows, seeds, *, spread):
 SPREADS = {
     "even": lambda draw, seeds: draw.normal(0.9, 0.03, seeds),
     "skewed": lambda draw, seeds: 1 - draw.exponential(0.05, seeds),
-    "two peaks": lambda draw, seeds: np.where(draw.random(seeds) < 0.5, 0.95, 0.5) + draw.normal(0, 0.01, seeds),
+    "two peaks": lambda draw, seeds: (
+        np.where(draw.random(seeds) < 0.5, 0.95, 0.5) + draw.normal(0, 0.01, seeds)
+    ),
 }
 
 

@@ -19,7 +19,9 @@ def did_you_mean(asked: str, known: Iterable[str]) -> str:
     """
     words = {word.lower(): word for word in known}
     same_start = [word for word in words if word[:1] == asked.lower()[:1]]
-    near = get_close_matches(asked.lower(), same_start, n=1, cutoff=0.4) or get_close_matches(asked.lower(), words, n=1)
+    near = get_close_matches(asked.lower(), same_start, n=1, cutoff=0.4) or get_close_matches(
+        asked.lower(), words, n=1
+    )
     return f" Did you mean {words[near[0]]!r}?" if near else ""
 
 
@@ -31,7 +33,10 @@ def how_to_install(extra: str) -> str:
       In a clone:      pip install -c constraints.txt -e '.[explore]'
       From a release:  pip install 'locant[explore]'
     """
-    clone, release = f"pip install -c constraints.txt -e '.[{extra}]'", f"pip install 'locant[{extra}]'"
+    clone, release = (
+        f"pip install -c constraints.txt -e '.[{extra}]'",
+        f"pip install 'locant[{extra}]'",
+    )
     return f"\n  In a clone:      {clone}\n  From a release:  {release}"
 
 
@@ -40,7 +45,9 @@ def one_of(owner: str, option: str, value: Any, allowed: Iterable[str]) -> str:
     allowed = list(allowed)
     if value not in allowed:
         hint = did_you_mean(str(value), allowed)
-        raise ValueError(f"{owner} was asked for {option}={value!r}.{hint}\n  Allowed: {', '.join(allowed)}")
+        raise ValueError(
+            f"{owner} was asked for {option}={value!r}.{hint}\n  Allowed: {', '.join(allowed)}"
+        )
     return str(value)
 
 
@@ -58,15 +65,23 @@ def listed(option: str, text: str) -> list[str]:
 
 def whole_number(owner: str, option: str, value: Any, least: int = 1) -> int:
     """The value, when it is a whole number not below `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < 2**63:
-        raise ValueError(f"{owner} needs a whole number of at least {least} for {option}. Got {value!r} instead.")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or not least <= int(value) < 2**63
+    ):
+        raise ValueError(
+            f"{owner} needs a whole number of at least {least} for {option}. Got {value!r} instead."
+        )
     return int(value)
 
 
 def positive(owner: str, option: str, value: Any) -> float:
     """The value as a float, when it is a finite number above zero."""
     if not _is_finite(value) or value <= 0:
-        raise ValueError(f"{owner} needs a finite number above 0 for {option}. Got {value!r} instead.")
+        raise ValueError(
+            f"{owner} needs a finite number above 0 for {option}. Got {value!r} instead."
+        )
     return float(value)
 
 
@@ -80,7 +95,9 @@ def at_least(owner: str, option: str, value: Any, least: float) -> float:
 def share(owner: str, option: str, value: Any) -> float:
     """The value as a float, when it is in [0, 1)."""
     if not _is_finite(value) or not 0 <= value < 1:
-        raise ValueError(f"{owner} needs a number from 0 up to (not including) 1 for {option}. Got {value!r} instead.")
+        raise ValueError(
+            f"{owner} needs a number from 0 up to (not including) 1 for {option}. Got {value!r} instead."
+        )
     return float(value)
 
 

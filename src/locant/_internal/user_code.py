@@ -18,4 +18,6 @@ def told(name: str) -> Iterator[None]:
     except Exception as problem:
         if ".py" not in name:
             raise
-        raise ValueError(f"{name} failed while it was looked at: {type(problem).__name__}: {problem}") from problem
+        raise ValueError(
+            f"{name} failed while it was looked at: {type(problem).__name__}: {problem}"
+        ) from problem

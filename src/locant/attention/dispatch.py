@@ -84,7 +84,9 @@ def run(
 def choose(request: Request, backend: str = "auto") -> Backend:
     """Choose the first backend that neither refuses nor is unsuited; one that is asked for may only not refuse."""
     if backend == "auto":
-        return next(one for one in BACKENDS if not one.refuses(request) and not one.unsuited(request))
+        return next(
+            one for one in BACKENDS if not one.refuses(request) and not one.unsuited(request)
+        )
     asked = BACKENDS[NAMES.index(backend)]
     if reason := asked.refuses(request):
         raise ValueError(
@@ -95,7 +97,13 @@ def choose(request: Request, backend: str = "auto") -> Backend:
 
 
 def describe_call(
-    q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, drop: nn.Dropout | None, *, examine: bool = False
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    drop: nn.Dropout | None,
+    *,
+    examine: bool = False,
 ) -> Request:
     """Describe a call by the facts that decide about its backend.
 
@@ -140,10 +148,14 @@ def _with_inputs(request: Request, inputs: AttentionInputs, examine: bool) -> Re
         if attn_bias is None:
             return request
         added = attn_bias.shape[0] * attn_bias.shape[1]
-        return request._replace(bias="materialized", bias_learns=attn_bias.requires_grad, added=added)
+        return request._replace(
+            bias="materialized", bias_learns=attn_bias.requires_grad, added=added
+        )
     facts = inputs.bias_facts
     added = _matrices(request, inputs, facts.kind)
-    return request._replace(bias=facts.kind, bias_learns=facts.learns, one_piece=facts.one_piece, added=added)
+    return request._replace(
+        bias=facts.kind, bias_learns=facts.learns, one_piece=facts.one_piece, added=added
+    )
 
 
 def _matrices(request: Request, inputs: AttentionInputs, kind: str) -> int:
@@ -160,7 +172,9 @@ def _matrices(request: Request, inputs: AttentionInputs, kind: str) -> int:
     return rows * heads
 
 
-def _regroups(heads: int, groups: int, queries: int, encoding: Encoding, drop: nn.Dropout | None) -> bool:
+def _regroups(
+    heads: int, groups: int, queries: int, encoding: Encoding, drop: nn.Dropout | None
+) -> bool:
     """Say whether one query a head can be taken as several queries of one key head."""
     return heads > groups and queries == 1 and drop is None and not needs_scores(encoding)
 
@@ -174,7 +188,9 @@ def _kind_of_dropout(drop: nn.Dropout | None) -> str:
 def repeat_key_heads(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """Repeat every key head for the H/G query heads that it serves."""
     groups = q.shape[1] // k.shape[1]
-    return (k, v) if groups == 1 else (k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1))
+    return (
+        (k, v) if groups == 1 else (k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1))
+    )
 
 
 def plan(
@@ -213,7 +229,9 @@ def plan(
         k_pos = k_pos[:, None].expand(-1, encoding.axes)
     axis = -1 if encoding.axes == 1 else -2
     if k_pos.shape[axis] != keys:
-        raise ValueError(f"plan was given {k_pos.shape[axis]} positions for {keys} keys: one for each is needed.")
+        raise ValueError(
+            f"plan was given {k_pos.shape[axis]} positions for {keys} keys: one for each is needed."
+        )
     q_pos = k_pos.narrow(axis, keys - min(queries, keys), min(queries, keys))
     heads, width = encoding.shape.heads, encoding.shape.head
     groups = heads if kv_heads is None else whole_number("plan", "kv_heads", kv_heads)

@@ -102,7 +102,9 @@ class AttentionInputs:
         if may_see is not None and (self.mask is not None or queries > keys):
             unseeing = fully_masked(may_see)
         if may_see is not None and unseeing is not None:
-            may_see = may_see | unseeing  # a softmax over nothing would be NaN; the output is set to 0 later
+            may_see = (
+                may_see | unseeing
+            )  # a softmax over nothing would be NaN; the output is set to 0 later
         bias = check_bias(self.encoding, self.encoding.bias(self.q_pos, self.k_pos), self.sizes)
         if bias is None:
             bias = None if may_see is None else additive_mask(may_see, dtype)
@@ -134,7 +136,9 @@ class AttentionInputs:
         if self.mask is None:
             return ByBlocks(bias, None)
         unseeing = fully_masked_by_first(self.mask, self.queries, causal=self.causal)
-        shared = isinstance(bias, ToeplitzBias) and bias.line.shape[1] == 1 and self.mask.shape[1] == 1
+        shared = (
+            isinstance(bias, ToeplitzBias) and bias.line.shape[1] == 1 and self.mask.shape[1] == 1
+        )
         heads = 1 if shared else self.encoding.shape.heads
         return ByBlocks(MaskedBias(bias, self.mask, unseeing, heads), unseeing)
 
@@ -166,16 +170,22 @@ class AttentionInputs:
             mask = mask[..., :keys] if mask.shape[-2] == 1 else mask[..., first:last, :keys]
         q_pos = self.q_pos.narrow(self.axis, first, last - first)
         k_pos = self.k_pos.narrow(self.axis, 0, keys)
-        return AttentionInputs(self.encoding, q_pos, k_pos, batch=self.batch, causal=self.causal, mask=mask)
+        return AttentionInputs(
+            self.encoding, q_pos, k_pos, batch=self.batch, causal=self.causal, mask=mask
+        )
 
     def grouped(self, groups: int, dtype: torch.dtype) -> AttentionInputs:
         """Give the inputs of one query a head as those of H/G queries a key head."""
         attn_bias, unseeing, causal = self.materialized(dtype)
         if attn_bias is not None and attn_bias.shape[1] > 1:
-            attn_bias = attn_bias.reshape(attn_bias.shape[0], groups, -1, attn_bias.shape[-1])  # (1|B,G,H/G,K)
+            attn_bias = attn_bias.reshape(
+                attn_bias.shape[0], groups, -1, attn_bias.shape[-1]
+            )  # (1|B,G,H/G,K)
         if unseeing is not None and unseeing.shape[1] > 1:
             unseeing = unseeing.reshape(unseeing.shape[0], groups, -1, 1)
-        mine = AttentionInputs(self.encoding, self.q_pos, self.k_pos, batch=self.batch, causal=False, mask=self.mask)
+        mine = AttentionInputs(
+            self.encoding, self.q_pos, self.k_pos, batch=self.batch, causal=False, mask=self.mask
+        )
         mine.only_materialized = True
         mine._materialized = Materialized(attn_bias, unseeing, causal)
         return mine
@@ -185,7 +195,9 @@ def _let_hidden_rows_see(bias: Tensor, unseeing: Tensor | None) -> Materialized:
     """Find queries from which the bias itself hides every key by −∞: they see nothing, as under a mask."""
     if not bias.shape[-1]:
         return Materialized(bias, unseeing, False)
-    hidden = none_if_all_false(bias.detach().amax(-1, keepdim=True) == -math.inf)  # (1|B, 1|H, Q, 1)
+    hidden = none_if_all_false(
+        bias.detach().amax(-1, keepdim=True) == -math.inf
+    )  # (1|B, 1|H, Q, 1)
     if hidden is not None:
         bias = bias.masked_fill(hidden, 0.0)
         unseeing = hidden if unseeing is None else unseeing | hidden
@@ -206,9 +218,17 @@ def prepare(
 
     rotated_pos  the keys' positions for `rotate`, when only new keys are rotated (a cache holds the others)
     """
-    precomputed = encoding.precompute(q_pos, k_pos if rotated_pos is None else rotated_pos, like.dtype)
+    precomputed = encoding.precompute(
+        q_pos, k_pos if rotated_pos is None else rotated_pos, like.dtype
+    )
     inputs = AttentionInputs(
-        encoding, q_pos, k_pos, batch=like.shape[0], causal=causal, mask=None, precomputed=precomputed
+        encoding,
+        q_pos,
+        k_pos,
+        batch=like.shape[0],
+        causal=causal,
+        mask=None,
+        precomputed=precomputed,
     )
     if mask is not None:
         inputs.mask = check_mask(mask, inputs.sizes, like.device)
@@ -216,7 +236,12 @@ def prepare(
 
 
 def prepare_step(
-    encoding: Encoding, pos: Tensor, before: Tensor | None, *, like: Tensor, mask: Tensor | None = None
+    encoding: Encoding,
+    pos: Tensor,
+    before: Tensor | None,
+    *,
+    like: Tensor,
+    mask: Tensor | None = None,
 ) -> AttentionInputs:
     """Prepare new tokens at `pos` over old ones at `before` and themselves, causally."""
     axis = -1 if encoding.axes == 1 else -2
@@ -230,7 +255,9 @@ def prepare_step(
     return prepare(encoding, pos, both, like=like, causal=True, mask=mask, rotated_pos=rotated)
 
 
-def rotate(inputs: AttentionInputs, q: Tensor, k: Tensor, k_pos: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def rotate(
+    inputs: AttentionInputs, q: Tensor, k: Tensor, k_pos: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Rotate queries and keys by their positions; `k_pos`, when only some of the keys are given."""
     k_pos = inputs.k_pos if k_pos is None else k_pos
     if inputs.precomputed is None:

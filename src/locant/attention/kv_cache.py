@@ -30,7 +30,8 @@ class KVBuffer:
         """Say whether these are its own first keys and values, and not others put in their stead."""
         pairs = ((self.k, k), (self.v, v))
         return all(
-            (own.data_ptr(), own.stride(), own.shape[:2]) == (one.data_ptr(), one.stride(), one.shape[:2])
+            (own.data_ptr(), own.stride(), own.shape[:2])
+            == (one.data_ptr(), one.stride(), one.shape[:2])
             for own, one in pairs
         )
 

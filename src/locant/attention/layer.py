@@ -26,17 +26,26 @@ class Attention(nn.Module):
     """
 
     def __init__(
-        self, encoding: Encoding, *, kv_heads: int | None = None, projection_bias: bool = True, dropout: float = 0.0
+        self,
+        encoding: Encoding,
+        *,
+        kv_heads: int | None = None,
+        projection_bias: bool = True,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         need_encoding("Attention", encoding)
         self.encoding = encoding
         drop = nn.Dropout(share("Attention", "dropout", dropout))
-        self.core = Projections(encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop)
+        self.core = Projections(
+            encoding.shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop
+        )
         width = encoding.shape.dim + encoding.added_width
         self.fuse = nn.Linear(width, encoding.shape.dim) if encoding.added_width else nn.Identity()
 
-    def forward(self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+    ) -> Tensor:
         """x (B,T,D) at positions pos (T) or (B,T): (B,T,D)."""
         return self.core(self._embed(x, pos), self._prepare(x, pos, causal, mask))
 
@@ -52,14 +61,18 @@ class Attention(nn.Module):
         """Causal attention of new tokens x (B,T,D) over those in the cache and themselves: output and new cache."""
         x = self._embed(x, pos)
         check_cache(cache, x)
-        inputs = prepare_step(self.encoding, pos, None if cache is None else cache.pos, like=x, mask=mask)
+        inputs = prepare_step(
+            self.encoding, pos, None if cache is None else cache.pos, like=x, mask=mask
+        )
         return self.core.step(x, inputs, cache)
 
     def _embed(self, x: Tensor, pos: Tensor) -> Tensor:
         check_tokens(self.encoding, x, pos)
         return self.fuse(self.encoding.embed(x, pos))
 
-    def _prepare(self, x: Tensor, pos: Tensor, causal: bool, mask: Tensor | None) -> AttentionInputs:
+    def _prepare(
+        self, x: Tensor, pos: Tensor, causal: bool, mask: Tensor | None
+    ) -> AttentionInputs:
         return prepare(self.encoding, pos, pos, like=x, causal=causal, mask=mask)
 
 
@@ -67,16 +80,25 @@ class Projections(nn.Module):
     """The learned part of attention; what positions decide comes in as `AttentionInputs`."""
 
     def __init__(
-        self, shape: Shape, *, kv_heads: int | None = None, projection_bias: bool = True, drop: nn.Dropout | None = None
+        self,
+        shape: Shape,
+        *,
+        kv_heads: int | None = None,
+        projection_bias: bool = True,
+        drop: nn.Dropout | None = None,
     ) -> None:
         super().__init__()
         self.shape, self.drop = shape, nn.Dropout(0.0) if drop is None else drop
-        self.kv_heads = shape.heads if kv_heads is None else whole_number("Attention", "kv_heads", kv_heads)
+        self.kv_heads = (
+            shape.heads if kv_heads is None else whole_number("Attention", "kv_heads", kv_heads)
+        )
         if shape.heads % self.kv_heads:
             raise ValueError(
                 f"heads={shape.heads} cannot share kv_heads={self.kv_heads}: the one must divide the other."
             )
-        self.qkv = nn.Linear(shape.dim, shape.dim + 2 * self.kv_heads * shape.head, bias=projection_bias)
+        self.qkv = nn.Linear(
+            shape.dim, shape.dim + 2 * self.kv_heads * shape.head, bias=projection_bias
+        )
         self.out = nn.Linear(shape.dim, shape.dim, bias=projection_bias)
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -120,4 +142,6 @@ class Projections(nn.Module):
 def check_cache(cache: Cache | None, x: Tensor) -> None:
     """Refuse a cache of another batch."""
     if cache is not None and cache.k.shape[0] != x.shape[0]:
-        raise ValueError(f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were given.")
+        raise ValueError(
+            f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were given."
+        )

@@ -41,7 +41,11 @@ def fully_masked_by_first(mask: Tensor, queries: int, *, causal: bool) -> Tensor
     if not causal:
         return fully_masked(mask)
     keys = mask.shape[-1]
-    first = mask.view(torch.uint8).argmax(-1, keepdim=True).masked_fill(~mask.any(-1, keepdim=True), keys)
+    first = (
+        mask.view(torch.uint8)
+        .argmax(-1, keepdim=True)
+        .masked_fill(~mask.any(-1, keepdim=True), keys)
+    )
     last = torch.arange(queries, device=mask.device)[:, None] + keys - queries
     return none_if_all_false(first > last)
 
@@ -56,7 +60,9 @@ def check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.dev
     """Check a mask against (B,H,Q,K) and give it four dimensions, (1|B, 1|H, 1|Q, K)."""
     if not isinstance(mask, Tensor):
         kind = type(mask).__name__
-        raise ValueError(f"the mask must be a boolean tensor, True = may be seen. Got {kind} instead.")
+        raise ValueError(
+            f"the mask must be a boolean tensor, True = may be seen. Got {kind} instead."
+        )
     if mask.dtype != torch.bool:
         raise ValueError(
             f"a mask is boolean, True = may be seen. Got {mask.dtype} instead.\n"
@@ -70,5 +76,7 @@ def check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.dev
             "  For padding of shape (B,K) write mask[:, None, None, :]."
         )
     if mask.device != device:
-        raise ValueError(f"the mask is on {mask.device}, but the tokens are on {device}. Move it there.")
+        raise ValueError(
+            f"the mask is on {mask.device}, but the tokens are on {device}. Move it there."
+        )
     return mask.reshape(padded)

@@ -46,7 +46,11 @@ def examine_bias(encoding: Encoding, q_pos: Tensor, k_pos: Tensor) -> BiasFacts:
         one_piece = "its bias draws random numbers"
     elif torch.is_grad_enabled() and (q_pos.requires_grad or k_pos.requires_grad):
         one_piece = "the positions require a gradient"
-    elif kind == "computed" and found.requires_grad and not _repeats(encoding, found, first_q, first_k):
+    elif (
+        kind == "computed"
+        and found.requires_grad
+        and not _repeats(encoding, found, first_q, first_k)
+    ):
         one_piece = "its bias has a gradient for something that is no parameter of the encoding"
     return BiasFacts(kind, spacing, found.requires_grad, one_piece)
 

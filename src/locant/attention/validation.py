@@ -31,9 +31,13 @@ def check_tokens(encoding: Encoding, x: Tensor, pos: Tensor) -> None:
     """Refuse an input (B,T,D) or positions that do not fit the encoding."""
     if not isinstance(x, Tensor) or x.dim() != 3 or x.shape[-1] != encoding.shape.dim:
         got = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
-        raise ValueError(f"the input must be a tensor of shape (B, T, {encoding.shape.dim}). Got {got} instead.")
+        raise ValueError(
+            f"the input must be a tensor of shape (B, T, {encoding.shape.dim}). Got {got} instead."
+        )
     need_device(encoding, x)
-    positions.check(pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos")
+    positions.check(
+        pos, batch=x.shape[0], length=x.shape[1], axes=encoding.axes, device=x.device, name="pos"
+    )
 
 
 def check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
@@ -50,7 +54,9 @@ def check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
             )
     _check_dtypes(q, k, v)
     if not (q.device == k.device == v.device):
-        raise ValueError(f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them first.")
+        raise ValueError(
+            f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them first."
+        )
     need_device(encoding, q)
     _check_heads(q, encoding)
     if k.shape[:3] != v.shape[:3] or q.shape[0] != k.shape[0] or q.shape[-1] != k.shape[-1]:
@@ -66,11 +72,17 @@ def check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
 
 def _check_dtypes(q: Tensor, k: Tensor, v: Tensor) -> None:
     if not (q.dtype == k.dtype == v.dtype):
-        raise ValueError(f"q, k and v must have one dtype. Got {q.dtype}, {k.dtype}, {v.dtype}: cast them first.")
+        raise ValueError(
+            f"q, k and v must have one dtype. Got {q.dtype}, {k.dtype}, {v.dtype}: cast them first."
+        )
     if not q.is_floating_point():
-        raise ValueError(f"q, k and v must be real numbers, but they are {q.dtype}: cast them first.")
+        raise ValueError(
+            f"q, k and v must be real numbers, but they are {q.dtype}: cast them first."
+        )
     if q.dtype.itemsize < 2:
-        raise ValueError(f"attention cannot be computed in {q.dtype}: cast q, k and v to torch.bfloat16 first.")
+        raise ValueError(
+            f"attention cannot be computed in {q.dtype}: cast q, k and v to torch.bfloat16 first."
+        )
 
 
 def _check_heads(q: Tensor, encoding: Encoding) -> None:
@@ -94,9 +106,18 @@ def positions_for(
     """Check both positions. Only `none` may do without."""
     if q_pos is None or k_pos is None:
         if not isinstance(encoding, Nothing):
-            raise ValueError("q_pos and k_pos are needed: positions are passed, never guessed. See locant.positions.")
+            raise ValueError(
+                "q_pos and k_pos are needed: positions are passed, never guessed. See locant.positions."
+            )
         q_pos = torch.arange(q.shape[-2], device=q.device) if q_pos is None else q_pos
         k_pos = torch.arange(k.shape[-2], device=k.device) if k_pos is None else k_pos
     for name, pos, tokens in (("q_pos", q_pos, q), ("k_pos", k_pos, k)):
-        positions.check(pos, batch=q.shape[0], length=tokens.shape[-2], axes=encoding.axes, device=q.device, name=name)
+        positions.check(
+            pos,
+            batch=q.shape[0],
+            length=tokens.shape[-2],
+            axes=encoding.axes,
+            device=q.device,
+            name=name,
+        )
     return q_pos, k_pos

@@ -45,7 +45,9 @@ def as_started(work: Callable[..., Answer], threads: int, *given: Any) -> Answer
     return answer
 
 
-def _serve(pipe: Connection, work: Callable[..., Any], threads: int, given: tuple[Any, ...]) -> None:
+def _serve(
+    pipe: Connection, work: Callable[..., Any], threads: int, given: tuple[Any, ...]
+) -> None:
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this one ends it

@@ -101,12 +101,15 @@ def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
             return "–"
         return megabytes(one.megabytes) if line == PLAIN else Cost(one.ratio, one.megabytes)
 
-    rows: list[tuple[str, list[Cell]]] = [(line.name, [cell(line, length) for length in lengths]) for line in LINES]
-    title = (
-        f"Attention with a bias, forward + backward, × plain fused attention without a mask: {HEADS} heads of {WIDTH}"
-    )
+    rows: list[tuple[str, list[Cell]]] = [
+        (line.name, [cell(line, length) for length in lengths]) for line in LINES
+    ]
+    title = f"Attention with a bias, forward + backward, × plain fused attention without a mask: {HEADS} heads of {WIDTH}"
     drawn = [line.name for line in LINES if line.most == LENGTHS[-1] or line.backend != "auto"]
-    series = {name: [(one.length, one.seconds, one.megabytes) for one in found if one.line == name] for name in drawn}
+    series = {
+        name: [(one.length, one.seconds, one.megabytes) for one in found if one.line == name]
+        for name in drawn
+    }
     heads, note = [f"{length:,}" for length in lengths], "MB is what one pass adds at its peak."
     return Table("biases", title, heads, rows, note, series)
 
@@ -116,7 +119,11 @@ def _measure(line: Line, length: int, seconds: float) -> Measured:
     ours, theirs = _work(line, length), _work(plain, length)
     _work(line, 64)()  # what torch loads once is not counted
     added = added_megabytes(ours)
-    found = turns({"ours": ours} if line == PLAIN else {"ours": ours, "plain": theirs}, seconds=seconds, warm=1)
+    found = turns(
+        {"ours": ours} if line == PLAIN else {"ours": ours, "plain": theirs},
+        seconds=seconds,
+        warm=1,
+    )
     ratio = over(found["ours"], found.get("plain", found["ours"]))
     return Measured(line.name, length, ratio, median(found["ours"]), added)
 
@@ -135,7 +142,15 @@ def _work(line: Line, length: int) -> Work:
 
     def run() -> None:
         out = attend(
-            q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, causal=line.causal, mask=mask, backend=line.backend
+            q,
+            k,
+            v,
+            encoding=encoding,
+            q_pos=pos,
+            k_pos=pos,
+            causal=line.causal,
+            mask=mask,
+            backend=line.backend,
         )
         torch.autograd.grad(out, leaves, grad)
 

@@ -38,7 +38,9 @@ def tables(asked: Asked) -> list[Table]:
         (one.name, [one.ratio, megabytes(one.kept), megabytes(one.added)]) for one in found
     ]
     title = f"One new token over {keys:,} cached keys, × none: one row, {HEADS} heads of {WIDTH}"
-    note = "Reading keys and values is most of the work; pope's keys are twice as wide as the others'."
+    note = (
+        "Reading keys and values is most of the work; pope's keys are twice as wide as the others'."
+    )
     return [Table("decoding", title, ["× none", "keys and values", "adds"], rows, note)]
 
 
@@ -50,7 +52,10 @@ def _measure(keys: int, seconds: float) -> list[Measured]:
     work["none, copied"] = steps["none"].start_again
     steps["none, copied"] = steps["none"]
     found = ratios(work, "none", seconds=seconds)
-    return [Measured(name, found[name], steps[name].megabytes, added_megabytes(work[name])) for name in work]
+    return [
+        Measured(name, found[name], steps[name].megabytes, added_megabytes(work[name]))
+        for name in work
+    ]
 
 
 class Steps:

@@ -65,7 +65,13 @@ def _measure(line: Line, length: int) -> tuple[float | None, str]:
 
     def run(tokens: int) -> Tensor:
         some = slice(length - tokens, length)
-        seen = None if mask is None else mask[..., some] if mask.shape[-2] == 1 else mask[..., some, some]
+        seen = (
+            None
+            if mask is None
+            else mask[..., some]
+            if mask.shape[-2] == 1
+            else mask[..., some, some]
+        )
         tensors = (tensor[..., some, :] for tensor in (q, k, v))
         where = {"q_pos": pos[some], "k_pos": pos[some], "mask": seen, "dropout": line.dropout}
         return attend(*tensors, encoding=encoding, causal=True, **where)  # type: ignore[arg-type]
@@ -73,7 +79,15 @@ def _measure(line: Line, length: int) -> tuple[float | None, str]:
     with torch.no_grad():
         run(64)  # what torch loads once is not counted
         added = added_megabytes(lambda: run(length))
-        told = plan(encoding, length, causal=True, mask=mask, dropout=line.dropout, pos=pos, dtype=line.dtype)
+        told = plan(
+            encoding,
+            length,
+            causal=True,
+            mask=mask,
+            dropout=line.dropout,
+            pos=pos,
+            dtype=line.dtype,
+        )
     return added, told.backend
 
 

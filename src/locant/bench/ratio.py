@@ -42,7 +42,9 @@ class Ratio:
         return {"ratio": round(self.value, 4) if self.means_something else None, "spread": spread}
 
 
-def ratios(work: Mapping[str, Work], base: str, *, seconds: float = 5.0, warm: int = 2) -> dict[str, Ratio]:
+def ratios(
+    work: Mapping[str, Work], base: str, *, seconds: float = 5.0, warm: int = 2
+) -> dict[str, Ratio]:
     """Each piece of work as a multiple of `base`, by turns, for about so many seconds."""
     found = turns(work, seconds=seconds, warm=warm)
     return {name: over(times, found[base]) for name, times in found.items()}

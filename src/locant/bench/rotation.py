@@ -29,9 +29,18 @@ def tables(asked: Asked) -> list[Table]:
     for length in (128,) if asked.quick else (512, 2048):
         asked.tell(f"rotation at {length:,}")
         found_at = alone(_measure, 1, length, asked.seconds)
-        rows: list[tuple[str, list[Cell]]] = [(name, [one, both, megabytes(mb)]) for name, one, both, mb in found_at]
+        rows: list[tuple[str, list[Cell]]] = [
+            (name, [one, both, megabytes(mb)]) for name, one, both, mb in found_at
+        ]
         title = f"Rotating q and k, ({BATCH}, {HEADS}, {length}, {WIDTH}), × memcpy of the same bytes, one thread"
-        found.append(Table(f"rotation-{length}", title, ["forward", "forward + backward", "adds, forward"], rows))
+        found.append(
+            Table(
+                f"rotation-{length}",
+                title,
+                ["forward", "forward + backward", "adds, forward"],
+                rows,
+            )
+        )
     return found
 
 
@@ -92,7 +101,9 @@ def _transformers(length: int) -> Rotate:
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
-    config = LlamaConfig(hidden_size=WIDTH * HEADS, num_attention_heads=HEADS, max_position_embeddings=length)
+    config = LlamaConfig(
+        hidden_size=WIDTH * HEADS, num_attention_heads=HEADS, max_position_embeddings=length
+    )
     cos, sin = LlamaRotaryEmbedding(config)(torch.zeros(1), torch.arange(length)[None])
     return lambda q, k: apply_rotary_pos_emb(q, k, cos, sin)
 
@@ -108,4 +119,7 @@ def _x_transformers(length: int) -> Rotate:
     from x_transformers.x_transformers import RotaryEmbedding, apply_rotary_pos_emb
 
     freqs, scale = RotaryEmbedding(WIDTH).forward_from_seq_len(length)
-    return lambda q, k: (apply_rotary_pos_emb(q, freqs, scale), apply_rotary_pos_emb(k, freqs, scale))
+    return lambda q, k: (
+        apply_rotary_pos_emb(q, freqs, scale),
+        apply_rotary_pos_emb(k, freqs, scale),
+    )

@@ -21,7 +21,9 @@ def tables(asked: Asked) -> list[Table]:
     length = 64 if asked.quick else 256
     asked.tell("a transformer with each encoding")
     found = alone(_measure, asked.threads, length, 4 * asked.seconds)
-    rows: list[tuple[str, list[Cell]]] = [(name, [ratio, megabytes(mb), path]) for name, ratio, mb, path in found]
+    rows: list[tuple[str, list[Cell]]] = [
+        (name, [ratio, megabytes(mb), path]) for name, ratio, mb, path in found
+    ]
     sizes = f"dim {DIM}, {HEADS} heads, length {length}, {LAYERS} layers, batch {BATCH}"
     title = f"Forward + backward of a transformer, × none: {sizes}"
     return [Table("step", title, ["× none", "adds", "path"], rows)]
@@ -33,7 +35,10 @@ def _measure(length: int, seconds: float) -> list[tuple[str, Ratio, float | None
     made["rotary, interleaved"] = make("rotary", dim=DIM, heads=HEADS, pairing="interleaved")
     work = {name: _work(encoding, length) for name, encoding in made.items()}
     found = ratios(work, "none", seconds=seconds)
-    return [(name, found[name], added_megabytes(work[name]), plan(made[name], length).backend) for name in made]
+    return [
+        (name, found[name], added_megabytes(work[name]), plan(made[name], length).backend)
+        for name in made
+    ]
 
 
 def _work(encoding: Encoding, length: int) -> Work:

@@ -24,7 +24,10 @@ from locant.lab.training.config import RunConfig
 from locant.lab.training.evaluate import execute
 
 RUNS, TURNS = 2, 3
-PUBLISHED = {"study A": ("anomaly-faithful", 30), "study B": ("slots-faithful", 157)}  # shortened to so many steps
+PUBLISHED = {
+    "study A": ("anomaly-faithful", 30),
+    "study B": ("slots-faithful", 157),
+}  # shortened to so many steps
 
 
 def tables(asked: Asked) -> list[Table]:
@@ -49,7 +52,11 @@ def published(quick: bool) -> dict[str, tuple[Study, RunConfig]]:
 
 def _study(name: str, quick: bool) -> Study:
     study, steps = PUBLISHED[name]
-    shorter = {"training.steps": 4, "model.layers": 1, "model.ffn": 16} if quick else {"training.steps": steps}
+    shorter = (
+        {"training.steps": 4, "model.layers": 1, "model.ffn": 16}
+        if quick
+        else {"training.steps": steps}
+    )
     return read_study(study, changes={**shorter, "keep_files": False})
 
 
@@ -62,7 +69,11 @@ def _against_textbook(study: Study, run: RunConfig, threads: int, times: int) ->
     """The textbook's seconds over ours, by turns: a model on one core, then several, there on one core and by threads."""
     found: dict[str, list[float]] = {}
     for _ in range(times):
-        book, kept, ours = as_started(_textbook_cpu, 1, study), alone(_textbook_cpu, 1, study), alone(_ours_cpu, 1, run)
+        book, kept, ours = (
+            as_started(_textbook_cpu, 1, study),
+            alone(_textbook_cpu, 1, study),
+            alone(_ours_cpu, 1, run),
+        )
         swept = _through_workers(_runs(study, "sinusoidal", RUNS), threads)
         several = as_started(_textbooks, threads, study, RUNS)
         for which, ratio in {
@@ -76,7 +87,9 @@ def _against_textbook(study: Study, run: RunConfig, threads: int, times: int) ->
 
 
 def _textbook_cpu(study: Study) -> float:
-    textbook.train(_of_steps(study, 1), 0)  # what is loaded and drawn once does not count, there or here
+    textbook.train(
+        _of_steps(study, 1), 0
+    )  # what is loaded and drawn once does not count, there or here
     return _cpu(lambda: textbook.train(study, 0))
 
 
@@ -132,12 +145,25 @@ def _engine(asked: Asked) -> Table:
     runs = _runs(_study("study B", asked.quick), "learned", RUNS)
     pairs = [_through_workers(runs, 1) / _through_workers(runs, 2) for _ in range(times)]
     rows: list[tuple[str, list[Cell]]] = [("two workers, × as fast as one", [summed_up(pairs)])]
-    changes = {"seeds": seeds, "controls": [], "baselines": [], "encodings": ["rotary", "alibi"], "search": False}
-    study = read_study("order", changes={**changes, "training.steps": 60, "task_options.longer": []})
+    changes = {
+        "seeds": seeds,
+        "controls": [],
+        "baselines": [],
+        "encodings": ["rotary", "alibi"],
+        "search": False,
+    }
+    study = read_study(
+        "order", changes={**changes, "training.steps": 60, "task_options.longer": []}
+    )
     known = facts(make_task(study.task, **study.task_options))
     todo = [study.run(row, seed) for row in study.rows() for seed in study.seed_list()]
     stored = _stored(study, known, lambda some: local.compute(some, 1)) / alone(_plainly, 1, todo)
-    rows.append((f"{len(todo)} short runs through engine and store, × in one process", [summed_up([stored])]))
+    rows.append(
+        (
+            f"{len(todo)} short runs through engine and store, × in one process",
+            [summed_up([stored])],
+        )
+    )
     return Table("engine", "What several processes bring and cost", ["ratio"], rows)
 
 
@@ -148,4 +174,8 @@ def _plainly(runs: list[RunConfig]) -> float:
 
 def _stored(study: Study, known: dict[str, Any], compute: Compute) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        return timed(lambda: Driver(study, Store(Path(folder) / "runs.sqlite"), compute).finish(known, "bench"))
+        return timed(
+            lambda: Driver(study, Store(Path(folder) / "runs.sqlite"), compute).finish(
+                known, "bench"
+            )
+        )

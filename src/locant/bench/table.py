@@ -19,7 +19,9 @@ class Cost:
         return f"{self.ratio}, {megabytes(self.megabytes)}"
 
     def plain(self) -> dict[str, Any]:
-        return self.ratio.plain() | {"megabytes": None if self.megabytes is None else round(self.megabytes, 1)}
+        return self.ratio.plain() | {
+            "megabytes": None if self.megabytes is None else round(self.megabytes, 1)
+        }
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,18 @@ class Table:
         """For JSON."""
         rows = []
         for what, cells in self.rows:
-            told = {h: c if isinstance(c, str) else c.plain() for h, c in zip(self.heads, cells, strict=True)}
+            told = {
+                h: c if isinstance(c, str) else c.plain()
+                for h, c in zip(self.heads, cells, strict=True)
+            }
             rows.append({"what": what, **told})
-        return {"table": self.name, "title": self.title, "rows": rows, "note": self.note, "series": self.series}
+        return {
+            "table": self.name,
+            "title": self.title,
+            "rows": rows,
+            "note": self.note,
+            "series": self.series,
+        }
 
 
 def megabytes(value: float | None) -> Amount:

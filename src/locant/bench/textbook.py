@@ -22,17 +22,25 @@ class Layer(nn.Module):
         super().__init__()
         dim, drop = settings.dim, settings.dropout
         self.heads, self.norm_first = settings.heads, settings.norm == "pre"
-        self.q, self.k, self.v, self.out = (nn.Linear(dim, dim, bias=settings.projection_bias) for _ in range(4))
+        self.q, self.k, self.v, self.out = (
+            nn.Linear(dim, dim, bias=settings.projection_bias) for _ in range(4)
+        )
         activation = {"gelu": nn.GELU, "relu": nn.ReLU}[settings.activation]
         self.network = nn.Sequential(
-            nn.Linear(dim, settings.ffn), activation(), nn.Dropout(drop), nn.Linear(settings.ffn, dim)
+            nn.Linear(dim, settings.ffn),
+            activation(),
+            nn.Dropout(drop),
+            nn.Linear(settings.ffn, dim),
         )
         self.first, self.second = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.dropout = nn.Dropout(drop)
 
     def attend(self, x: Tensor, real: Tensor) -> Tensor:
         rows, length, dim = x.shape
-        q, k, v = (part(x).view(rows, length, self.heads, -1).transpose(1, 2) for part in (self.q, self.k, self.v))
+        q, k, v = (
+            part(x).view(rows, length, self.heads, -1).transpose(1, 2)
+            for part in (self.q, self.k, self.v)
+        )
         scores = q @ k.transpose(-2, -1) / math.sqrt(dim // self.heads)
         scores = scores.masked_fill(~real[:, None, None, :], float("-inf"))
         weights = self.dropout(torch.softmax(scores, dim=-1))
@@ -54,13 +62,19 @@ class Model(nn.Module):
     def __init__(self, settings: ModelConfig, task: Task) -> None:
         super().__init__()
         self.pool, dim = task.pool, settings.dim
-        self.entrance = nn.Embedding(task.symbols, dim) if task.symbols else nn.Linear(task.features, dim)
+        self.entrance = (
+            nn.Embedding(task.symbols, dim) if task.symbols else nn.Linear(task.features, dim)
+        )
         angle = torch.arange(task.length)[:, None] / 10_000 ** (torch.arange(0, dim, 2) / dim)
         self.register_buffer("table", torch.stack([angle.sin(), angle.cos()], -1).flatten(1))
         self.dropout = nn.Dropout(settings.dropout)
         self.layers = nn.ModuleList(Layer(settings) for _ in range(settings.layers))
         self.norm = nn.LayerNorm(dim) if settings.norm == "pre" else nn.Identity()
-        wide = [nn.LayerNorm(dim), nn.Linear(dim, settings.head), nn.GELU(), self.dropout] if settings.head else []
+        wide = (
+            [nn.LayerNorm(dim), nn.Linear(dim, settings.head), nn.GELU(), self.dropout]
+            if settings.head
+            else []
+        )
         self.head = nn.Sequential(*wide, nn.Linear(settings.head or dim, task.outputs))
 
     def forward(self, inputs: Tensor, real: Tensor) -> Tensor:
@@ -83,9 +97,14 @@ class Loop:
         self.model = Model(study.model, self.task)
         rate, decay = self.settings.rate, self.settings.weight_decay
         self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=rate, weight_decay=decay)
-        batches = [self.task.batch(self.settings.batch, seed, step) for step in range(self.settings.validate_every)]
+        batches = [
+            self.task.batch(self.settings.batch, seed, step)
+            for step in range(self.settings.validate_every)
+        ]
         real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in batches])
-        rows = TensorDataset(torch.cat([b.inputs for b in batches]), torch.cat([b.target for b in batches]), real)
+        rows = TensorDataset(
+            torch.cat([b.inputs for b in batches]), torch.cat([b.target for b in batches]), real
+        )
         self.loader = DataLoader(rows, batch_size=self.settings.batch, shuffle=True)
 
     def train(self, steps: int, after_each: Callable[[], None] = lambda: None) -> None:
@@ -105,11 +124,15 @@ class Loop:
     def test(self) -> None:
         self.task.test(self._predict, self.settings.test, self.seed)
 
-    def _predict(self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /) -> Tensor:
+    def _predict(
+        self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /
+    ) -> Tensor:
         self.model.eval()
         rows = TensorDataset(inputs, _all(inputs) if real is None else real)
         with torch.no_grad():
-            return torch.cat([self.model(*part) for part in DataLoader(rows, batch_size=self.settings.batch)])
+            return torch.cat(
+                [self.model(*part) for part in DataLoader(rows, batch_size=self.settings.batch)]
+            )
 
 
 def train(study: Study, seed: int) -> None:

@@ -37,11 +37,29 @@ def tables(asked: Asked) -> list[Table]:
         ratios = alone(_against_textbook, 1, study, run, steps, 4 * asked.seconds)
         flops, reached, peak = alone(_speed, 1, run, steps, asked.seconds)
         speeds = [Amount(value / 1e9, "GFLOP/s") for value in (reached, peak)]
-        rows.append((name, [*ratios, Amount(flops / 1e9, "GFLOP", 2), *speeds, Amount(100 * reached / peak, "%")]))
+        rows.append(
+            (
+                name,
+                [
+                    *ratios,
+                    Amount(flops / 1e9, "GFLOP", 2),
+                    *speeds,
+                    Amount(100 * reached / peak, "%"),
+                ],
+            )
+        )
     dropout = "Dropout: torch's there; here 16 random bits for each number, or a window of numbers drawn once."
     product = f"A product alone: two matrices of {SIZE} × {SIZE}, float32, the best of {PRODUCTS}."
     note = f"{dropout} {product} Only the FLOPs of products count, and the quickest turn."
-    return [Table("training", "Training steps of the published studies, one thread, memory kept", heads, rows, note)]
+    return [
+        Table(
+            "training",
+            "Training steps of the published studies, one thread, memory kept",
+            heads,
+            rows,
+            note,
+        )
+    ]
 
 
 def _against_textbook(study: Study, run: RunConfig, steps: int, seconds: float) -> list[Ratio]:
@@ -56,7 +74,9 @@ def _steps(run: RunConfig, steps: int) -> Callable[[], object]:
     """A few steps of the only training loop."""
     running = Running(run, make_task(run.task, **run.task_options), None, keep=False, rest=0.0)
     settings = run.training
-    return lambda: train(running.model, running.loss, steps=steps, rate=settings.rate, clip=settings.clip, warm_up=0)
+    return lambda: train(
+        running.model, running.loss, steps=steps, rate=settings.rate, clip=settings.clip, warm_up=0
+    )
 
 
 def _dropping(run: RunConfig, source: str) -> RunConfig:

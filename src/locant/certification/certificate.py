@@ -22,7 +22,16 @@ from locant.certification.probe import EFFORTS, Measured, Subject, seeded
 from locant.encodings.base import Encoding
 
 FOLDER = Path(__file__).parent / "properties"
-FIRST = ("order", "solves", "distinct", "direction", "given", "rows", "shift", "examples")  # what readers ask first
+FIRST = (
+    "order",
+    "solves",
+    "distinct",
+    "direction",
+    "given",
+    "rows",
+    "shift",
+    "examples",
+)  # what readers ask first
 
 HOLDS, FAILS, NOT_CLAIMED, SEEN, NOT_JUDGED = "holds", "fails", "not claimed", "seen", "not judged"
 MARKS = {HOLDS: "✓", FAILS: "✗", NOT_CLAIMED: "–", SEEN: "·", NOT_JUDGED: "○"}
@@ -83,7 +92,10 @@ class Certificate:
         lines = [f"Certificate of {self.encoding} ({shape}; {self.effort}, seed {self.seed})", ""]
         for finding in self.findings:
             lines.append(f"  {finding.mark} {finding.name:11} {finding.value:>9}  {finding.said}")
-        lines += ["", f"  {len(self.holds)} hold, {len(self.fails)} fail: {', '.join(self.fails) or 'none'}"]
+        lines += [
+            "",
+            f"  {len(self.holds)} hold, {len(self.fails)} fail: {', '.join(self.fails) or 'none'}",
+        ]
         return "\n".join(lines)
 
 
@@ -114,7 +126,13 @@ def certify(
             "  A plain module or function can be wrapped: locant.adapt(module, dim=…, heads=…)"
         )
     subject = Subject(encoding, seed, EFFORTS[one_of("certify", "effort", effort, EFFORTS)])
-    names = property_names() if only is None else [only] if isinstance(only, str) else list(dict.fromkeys(only))
+    names = (
+        property_names()
+        if only is None
+        else [only]
+        if isinstance(only, str)
+        else list(dict.fromkeys(only))
+    )
     for chosen in names:
         _need_known(chosen, property_names())  # a wrong name is told before anything runs
     findings = []
@@ -128,7 +146,10 @@ def certify(
         shape={"dim": shape.dim, "heads": shape.heads, "length": shape.length},
         effort=effort,
         seed=seed,
-        versions={"locant": importlib.import_module("locant").__version__, "torch": str(torch.__version__)},
+        versions={
+            "locant": importlib.import_module("locant").__version__,
+            "torch": str(torch.__version__),
+        },
         findings=findings,
     )
 
@@ -176,7 +197,11 @@ def _bound(bound: Any) -> str:
     >>> _bound({"float32": 1e-4, "bfloat16": 0.1})
     '0.0001 in float32, 0.1 in bfloat16'
     """
-    return ", ".join(f"{value:g} in {key}" for key, value in bound.items()) if isinstance(bound, dict) else str(bound)
+    return (
+        ", ".join(f"{value:g} in {key}" for key, value in bound.items())
+        if isinstance(bound, dict)
+        else str(bound)
+    )
 
 
 def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:
@@ -189,6 +214,10 @@ def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:
         return SEEN
     if module.CLAIM == "law" or getattr(encoding, module.CLAIM):
         return HOLDS if measured.ok else FAILS
-    if module.CLAIM in TWO_SIDED and measured.ok and module.__name__.rpartition(".")[2] in ("order", "direction"):
+    if (
+        module.CLAIM in TWO_SIDED
+        and measured.ok
+        and module.__name__.rpartition(".")[2] in ("order", "direction")
+    ):
         return FAILS  # it denies what it does
     return NOT_CLAIMED

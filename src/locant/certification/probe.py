@@ -91,23 +91,35 @@ class Subject:
         return self.at(torch.arange(start, start + count))
 
     def model(
-        self, encoding: Encoding, *, layers: int = 2, causal: bool = False, more: int = 0, **parts: Any
+        self,
+        encoding: Encoding,
+        *,
+        layers: int = 2,
+        causal: bool = False,
+        more: int = 0,
+        **parts: Any,
     ) -> Transformer:
         """A fresh transformer around an encoding, in the encoding's precision."""
         with seeded(self.seed + more):
-            net = Transformer(encoding, layers=layers, causal=causal or encoding.causal_only, **parts)
+            net = Transformer(
+                encoding, layers=layers, causal=causal or encoding.causal_only, **parts
+            )
         return net.eval().to(precision(encoding))
 
     def layer(self, encoding: Encoding, more: int = 0) -> Attention:
         with seeded(self.seed + more):
             return Attention(encoding).eval().to(precision(encoding))
 
-    def tokens(self, count: int, batch: int = 2, dtype: torch.dtype = torch.float32, more: int = 0) -> Tensor:
+    def tokens(
+        self, count: int, batch: int = 2, dtype: torch.dtype = torch.float32, more: int = 0
+    ) -> Tensor:
         """Random inputs (B, T, D)."""
         shape = (batch, count, self.encoding.shape.dim)
         return torch.randn(shape, generator=self.generator(more), dtype=torch.float64).to(dtype)
 
-    def heads(self, count: int, batch: int = 1, dtype: torch.dtype = torch.float32, more: int = 0) -> Tensor:
+    def heads(
+        self, count: int, batch: int = 1, dtype: torch.dtype = torch.float32, more: int = 0
+    ) -> Tensor:
         """Random queries, keys or values (B, H, T, d)."""
         size = (batch, self.encoding.shape.heads, count, self.encoding.shape.head)
         return torch.randn(size, generator=self.generator(more), dtype=torch.float64).to(dtype)
@@ -126,7 +138,9 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def signature(encoding: Encoding, pos: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+def signature(
+    encoding: Encoding, pos: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32
+) -> Tensor:
     """All that an encoding makes of each position, with fixed content, side by side: (T, ·).
 
     What it adds to the input, what it turns a fixed key into, and the row of what it adds to scores against `keys`.

@@ -10,7 +10,9 @@ def main() -> None:
     """Run `locant …`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that knows only ASCII still gets the text
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that knows only ASCII still gets the text
     try:
         from locant.cli.app import app
 
@@ -22,4 +24,6 @@ def main() -> None:
             raise
         from locant._internal.checks import how_to_install
 
-        sys.exit(f"The commands need {missing.name}, which is not installed.{how_to_install('lab')}")
+        sys.exit(
+            f"The commands need {missing.name}, which is not installed.{how_to_install('lab')}"
+        )

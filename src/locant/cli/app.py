@@ -24,9 +24,14 @@ class Commands(typer.core.TyperGroup):
         except ValueError as problem:
             said = str(problem)
         except OSError as problem:
-            if problem.errno in (None, errno.EPIPE):  # whoever read the output had enough; typer knows what to do
+            if problem.errno in (
+                None,
+                errno.EPIPE,
+            ):  # whoever read the output had enough; typer knows what to do
                 raise
-            said = f"{problem.filename or 'the output'} cannot be read or written: {problem.strerror}."
+            said = (
+                f"{problem.filename or 'the output'} cannot be read or written: {problem.strerror}."
+            )
         _give_up_output()
         print(f"locant: {said}", file=sys.stderr)
         raise typer.Exit(2)

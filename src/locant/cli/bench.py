@@ -30,9 +30,14 @@ if TYPE_CHECKING:
 
 
 def bench(
-    parts: Annotated[list[str] | None, typer.Argument(help=f"Some of {', '.join(PARTS)}; all by default.")] = None,
+    parts: Annotated[
+        list[str] | None, typer.Argument(help=f"Some of {', '.join(PARTS)}; all by default.")
+    ] = None,
     threads: Annotated[
-        int, typer.Option(help="Threads of biases, decoding and step, workers of the sweep; one a core by default.")
+        int,
+        typer.Option(
+            help="Threads of biases, decoding and step, workers of the sweep; one a core by default."
+        ),
     ] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="Short lengths, to see that it works; not to be quoted.")
@@ -60,14 +65,24 @@ def bench(
     """
     chosen = [one_of("bench", "part", part, PARTS) for part in parts or PARTS]
     if threads < 0:
-        raise ValueError(f"--threads {threads} is not a number of threads: give 1 or more, or leave it out.")
+        raise ValueError(
+            f"--threads {threads} is not a number of threads: give 1 or more, or leave it out."
+        )
     if picture is not None:
         _check_picture(picture, chosen)
     used = threads or _cores()
-    about = {"date": str(date.today()), "torch": version("torch"), "CPU": _processor(), "threads": used}
+    about = {
+        "date": str(date.today()),
+        "torch": version("torch"),
+        "CPU": _processor(),
+        "threads": used,
+    }
     found: list[Table] = []
     if not as_json:
-        print(", ".join(f"{key} {value}" for key, value in about.items()) + (", quick: not to be quoted" * quick))
+        print(
+            ", ".join(f"{key} {value}" for key, value in about.items())
+            + (", quick: not to be quoted" * quick)
+        )
     for part in chosen:
         with _progress() as tell:
             some = import_module(f"locant.bench.{part}").tables(Asked(used, quick, tell))
@@ -76,7 +91,11 @@ def bench(
             _show(table, as_markdown)
     if as_json:
         tables = [table.plain() for table in found]
-        print(json.dumps({"about": about, "quick": quick, "tables": tables}, indent=2, ensure_ascii=False))
+        print(
+            json.dumps(
+                {"about": about, "quick": quick, "tables": tables}, indent=2, ensure_ascii=False
+            )
+        )
     if picture is not None:  # last, so that nothing measured is lost when it cannot be written
         _draw(next(table for table in found if table.name == "biases"), picture)
 
@@ -106,7 +125,9 @@ def _check_picture(path: Path, chosen: list[str]) -> None:
             "--picture draws how biases grow with length: ask for that part too, as in\n  locant bench biases"
         )
     if not path.parent.is_dir():
-        raise ValueError(f"--picture {path}: there is no folder {path.parent}. Make it, or give another place.")
+        raise ValueError(
+            f"--picture {path}: there is no folder {path.parent}. Make it, or give another place."
+        )
 
 
 def _draw(table: Table, path: Path) -> None:

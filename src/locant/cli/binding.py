@@ -14,18 +14,24 @@ from locant.lab.training.config import RunConfig
 def identified(plan: Study) -> Study:
     """The study, bound to what its files hold now."""
     options = base.identified(plan.task, plan.task_options)
-    return _numbered(plan.model_copy(update={"task_options": options}), base.make_task(plan.task, **options))
+    return _numbered(
+        plan.model_copy(update={"task_options": options}), base.make_task(plan.task, **options)
+    )
 
 
 def _numbered(plan: Study, task: base.Task) -> Study:
     """The study with its seeds counted; those of a task on given things are numbers of them."""
     if not isinstance(task, base.Counted):
         if plan.seeds == "all":
-            raise ValueError(f'{plan.name} asks for seeds = "all", but {plan.task} has no end of them: give how many.')
+            raise ValueError(
+                f'{plan.name} asks for seeds = "all", but {plan.task} has no end of them: give how many.'
+            )
         return plan
     there = len(task.names())
     if plan.search is not None:
-        raise ValueError(f"{plan.name} cannot search: all its {plan.unit} are reported, and none is left to choose by.")
+        raise ValueError(
+            f"{plan.name} cannot search: all its {plan.unit} are reported, and none is left to choose by."
+        )
     if plan.seeds == "all":
         return plan.model_copy(update={"seeds": there})
     if max(plan.seed_list()) >= there:
@@ -56,13 +62,17 @@ def _can_be_built(run: RunConfig, task: base.Task) -> None:
     try:
         build(run, task)
     except Exception as problem:
-        raise ValueError(f"{run.name} cannot be built: {type(problem).__name__}: {problem}") from None
+        raise ValueError(
+            f"{run.name} cannot be built: {type(problem).__name__}: {problem}"
+        ) from None
 
 
 def _can_tell_time(row: RowConfig, task: base.Task, seed: int) -> None:
     """Whether positions by the clock are there, and are something for the encoding."""
     if task.example(seed).times is None:
-        raise ValueError(f'{row.name} asks for positions = "times", but the data of this task have none.')
+        raise ValueError(
+            f'{row.name} asks for positions = "times", but the data of this task have none.'
+        )
     if not describe(row.encoding).claims["real_positions"]:
         raise ValueError(
             f'{row.name} asks for positions = "times", but {row.encoding} takes whole numbers alone.\n'

@@ -23,11 +23,17 @@ from locant.shapes import Shape
 
 
 def check(
-    encodings: Annotated[list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")] = None,
+    encodings: Annotated[
+        list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")
+    ] = None,
     dim: Annotated[int, typer.Option(help="Model width D.")] = 64,
     heads: Annotated[int, typer.Option(help="Number of heads H.")] = 4,
-    length: Annotated[int, typer.Option(help="Length in positions that the encodings are made for.")] = 512,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds, short training, no graph capture.")] = False,
+    length: Annotated[
+        int, typer.Option(help="Length in positions that the encodings are made for.")
+    ] = 512,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer seeds, short training, no graph capture.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="More seeds, longer training.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
     only: Annotated[str | None, typer.Option(help="Some properties, by name, with commas.")] = None,
@@ -51,7 +57,9 @@ def check(
       locant check --html certificates.html
     """
     if quick and full:
-        raise ValueError("--quick and --full exclude each other: give one, or none for the usual effort.")
+        raise ValueError(
+            "--quick and --full exclude each other: give one, or none for the usual effort."
+        )
     chosen = list(dict.fromkeys(map(canonical, encodings or names())))
     for name in chosen:
         describe(name)  # a wrong name is told before anything runs
@@ -67,7 +75,9 @@ def check(
         raise typer.Exit(1)
 
 
-def _tell(papers: list[dict[str, Any]], *, as_json: bool, as_markdown: bool, html: Path | None) -> None:
+def _tell(
+    papers: list[dict[str, Any]], *, as_json: bool, as_markdown: bool, html: Path | None
+) -> None:
     from locant.lab.report import certificates
 
     if as_json:
@@ -91,13 +101,17 @@ def _make_room(html: Path) -> None:
     try:
         html.parent.mkdir(parents=True, exist_ok=True)
         if html.is_dir():
-            raise ValueError(f"--html {html} is a folder. Name a file in it: {html / 'certificates.html'}")
+            raise ValueError(
+                f"--html {html} is a folder. Name a file in it: {html / 'certificates.html'}"
+            )
     except OSError as problem:
         raise _unwritable(html, problem) from None
 
 
 def _unwritable(html: Path, problem: OSError) -> ValueError:
-    return ValueError(f"--html {html} cannot be written: {problem.strerror or problem}. Choose another place.")
+    return ValueError(
+        f"--html {html} cannot be written: {problem.strerror or problem}. Choose another place."
+    )
 
 
 def _certify_all(chosen: list[str], request: dict[str, Any], workers: int) -> list[dict[str, Any]]:
@@ -116,7 +130,11 @@ def _certify_all(chosen: list[str], request: dict[str, Any], workers: int) -> li
             papers = []
             for name in chosen:
                 papers.append(
-                    _certify_one(name, request, lambda now, name=name: bar.update(task, description=f"{name}: {now}"))
+                    _certify_one(
+                        name,
+                        request,
+                        lambda now, name=name: bar.update(task, description=f"{name}: {now}"),
+                    )
                 )
                 bar.advance(task)
             return papers
@@ -131,7 +149,9 @@ def _certify_all(chosen: list[str], request: dict[str, Any], workers: int) -> li
                 done[jobs[job]] = job.result()
                 bar.update(task, advance=1, description=f"{jobs[job]} done")
         except BrokenProcessPool as problem:
-            raise ValueError("a worker died (killed, or out of memory). Run it again with --workers 1.") from problem
+            raise ValueError(
+                "a worker died (killed, or out of memory). Run it again with --workers 1."
+            ) from problem
         except BaseException:  # Ctrl-C, or one that cannot be made: nobody waits for the others
             for worker in active_children():
                 worker.terminate()
@@ -164,7 +184,11 @@ def _certify_one(name: str, request: dict[str, Any], progress: Any = None) -> di
 
     torch.set_num_threads(1)
     settings = {key: request[key] for key in ("effort", "seed", "only")}
-    with redirect_stdout(sys.stderr):  # whatever a user's file prints, stdout holds the certificate alone
+    with redirect_stdout(
+        sys.stderr
+    ):  # whatever a user's file prints, stdout holds the certificate alone
         with seeded(request["seed"]):
-            encoding = make(name, dim=request["dim"], heads=request["heads"], length=request["length"])
+            encoding = make(
+                name, dim=request["dim"], heads=request["heads"], length=request["length"]
+            )
         return certify(encoding, name=name, progress=progress, **settings).to_dict()

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from locant._internal.checks import listed, one_of, whole_number
 from locant.cli.nab import TASK, name_folder
@@ -30,32 +37,63 @@ if TYPE_CHECKING:
 
 
 def compare(
-    study: Annotated[str | None, typer.Argument(help="A study by name, or a path to your own .toml.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Your own series or text instead of a study.")] = None,
-    objective: Annotated[
-        str | None, typer.Option(help="Of your data: masked, forecast (series) or text; by the file's name.")
+    study: Annotated[
+        str | None, typer.Argument(help="A study by name, or a path to your own .toml.")
     ] = None,
-    train_length: Annotated[int | None, typer.Option(help="Steps or bytes in a training window of your data.")] = None,
-    test_lengths: Annotated[str | None, typer.Option(help="Longer windows to judge a text at: 256,512")] = None,
-    time: Annotated[str | None, typer.Option(help="The time column of your series; found by itself.")] = None,
-    columns: Annotated[str | None, typer.Option(help="The value columns of your series, with commas.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Your own series or text instead of a study.")
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(help="Of your data: masked, forecast (series) or text; by the file's name."),
+    ] = None,
+    train_length: Annotated[
+        int | None, typer.Option(help="Steps or bytes in a training window of your data.")
+    ] = None,
+    test_lengths: Annotated[
+        str | None, typer.Option(help="Longer windows to judge a text at: 256,512")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="The time column of your series; found by itself.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="The value columns of your series, with commas.")
+    ] = None,
     nab: Annotated[
-        Path | None, typer.Option(help="The folder of real series of real-anomalies; LOCANT_NAB by default.")
+        Path | None,
+        typer.Option(help="The folder of real series of real-anomalies; LOCANT_NAB by default."),
     ] = None,
     encodings: Annotated[
-        str | None, typer.Option(help="Names or path.py:Class, with commas; the study's by default.")
+        str | None,
+        typer.Option(help="Names or path.py:Class, with commas; the study's by default."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="How many seeds, or series; a claim needs 10.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="How many seeds, or series; a claim needs 10.")
+    ] = None,
     workers: Annotated[int, typer.Option(help="Processes; one a core by default.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="The study's short version.")] = False,
-    design: Annotated[str | None, typer.Option(help="Variations that the study offers, such as full.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …; the study's (cpu) by default.")] = None,
-    change: Annotated[list[str] | None, typer.Option("--set", help="Any field: --set training.steps=100")] = None,
+    design: Annotated[
+        str | None, typer.Option(help="Variations that the study offers, such as full.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, …; the study's (cpu) by default.")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="Any field: --set training.steps=100")
+    ] = None,
     store: StoreOption = STORE,
-    engine: Annotated[str, typer.Option(help="local (one process a core) or ray (a cluster).")] = "local",
-    address: Annotated[str | None, typer.Option(help="The Ray cluster; a new one on this machine by default.")] = None,
-    gpus_per_run: Annotated[float, typer.Option(help="Share of a GPU that each run takes on a Ray cluster.")] = 0.0,
-    any_code: Annotated[bool, typer.Option("--any-code", help="Accept runs that older code left.")] = False,
+    engine: Annotated[
+        str, typer.Option(help="local (one process a core) or ray (a cluster).")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="The Ray cluster; a new one on this machine by default.")
+    ] = None,
+    gpus_per_run: Annotated[
+        float, typer.Option(help="Share of a GPU that each run takes on a Ray cluster.")
+    ] = 0.0,
+    any_code: Annotated[
+        bool, typer.Option("--any-code", help="Accept runs that older code left.")
+    ] = False,
     retry: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
 ) -> None:
     """Compare encodings so that the answer can be trusted: paired seeds, controls, intervals, cost, a verdict.
@@ -88,7 +126,9 @@ def compare(
     changes: dict[str, Any] = {}
     if data is not None:
         if study is not None:
-            raise ValueError(f"--data brings a study of its own: leave out {study!r}, or leave out --data.")
+            raise ValueError(
+                f"--data brings a study of its own: leave out {study!r}, or leave out --data."
+            )
         study, changes = own_study(
             data,
             objective=objective,
@@ -101,7 +141,9 @@ def compare(
         own = {"objective": objective, "train-length": train_length, "test-lengths": test_lengths}
         own |= {"time": time, "columns": columns}
         if given := [f"--{name}" for name, value in own.items() if value is not None]:
-            raise ValueError(f"{', '.join(given)}: for your own data alone. Give --data FILE, or leave this out.")
+            raise ValueError(
+                f"{', '.join(given)}: for your own data alone. Give --data FILE, or leave this out."
+            )
     study = study or TASK
     changes |= dict(_assignment(text) for text in change or [])
     if encodings is not None:
@@ -124,7 +166,9 @@ def compare(
     if nab is not None:
         name_folder(nab, read)
     plans = [identified(plan) for plan in read]
-    facts = [known_facts(plan) for plan in plans]  # what is wrong in the last is told before the first trains
+    facts = [
+        known_facts(plan) for plan in plans
+    ]  # what is wrong in the last is told before the first trains
     runs = Store(store)
     command = shlex.join(["locant", *sys.argv[1:]])
     records = []
@@ -133,7 +177,9 @@ def compare(
         if engine == "ray":
             from locant.lab.engine import ray
 
-            compute: Compute = partial(ray.compute, address=address, gpus_per_run=gpus_per_run, files=files)
+            compute: Compute = partial(
+                ray.compute, address=address, gpus_per_run=gpus_per_run, files=files
+            )
         else:
             from locant.lab.engine import local
 
@@ -153,10 +199,14 @@ def _check_device(device: str) -> None:
         torch.zeros(1, device=device).item()
     except Exception as problem:  # each kind of device fails in its own way
         first = (str(problem) or type(problem).__name__).splitlines()[0]
-        raise ValueError(f"the device {device!r} cannot be used here: {first}\n  Try --device cpu.") from None
+        raise ValueError(
+            f"the device {device!r} cannot be used here: {first}\n  Try --device cpu."
+        ) from None
 
 
-def _finish(driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str) -> StudyRecord:
+def _finish(
+    driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str
+) -> StudyRecord:
     from locant.lab.store.record import read_record
 
     console = Console(stderr=True)
@@ -184,7 +234,12 @@ class Display(Watch):
 
     def __init__(self, console: Console) -> None:
         self.sign = 1
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         rest = (TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
         self.progress = Progress(*columns, *rest, console=console, disable=not console.is_terminal)
         self.best: tuple[float, str] = (float("-inf"), "")
@@ -228,7 +283,9 @@ def _assignment(text: str) -> tuple[str, Any]:
     """`training.steps=100` as a field and its value; what is no TOML value is taken as text."""
     field, sign, value = text.partition("=")
     if not sign or not field.strip():
-        raise ValueError(f"--set needs field=value, such as training.steps=100. Got {text!r} instead.")
+        raise ValueError(
+            f"--set needs field=value, such as training.steps=100. Got {text!r} instead."
+        )
     try:
         return field.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

@@ -32,7 +32,11 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
     """The self-test, what was chosen, the events, and how they agree with the labels."""
     from locant.anomaly.detector.tables import events_table
 
-    _say(console, "\nSelf-test: average precision on faults put into held-out data", tell_trials(found))
+    _say(
+        console,
+        "\nSelf-test: average precision on faults put into held-out data",
+        tell_trials(found),
+    )
     for reason in found.chosen.why:
         console.print(reason, highlight=False, markup=False)
     console.print(found.threshold.sentence, highlight=False)
@@ -40,9 +44,24 @@ def tell_found(found: Detection, scores: dict[str, float], console: Console) -> 
     if not rows:
         console.print("\nNo event: no score is above the threshold.", highlight=False)
     else:
-        grid = Table("event", "start", "end", "score", "columns", "value", "expected", box=None, padding=(0, 2, 0, 0))
+        grid = Table(
+            "event",
+            "start",
+            "end",
+            "score",
+            "columns",
+            "value",
+            "expected",
+            box=None,
+            padding=(0, 2, 0, 0),
+        )
         for row in sorted(rows, key=lambda row: -row["score"])[:SHOWN]:
-            numbers = [f"{row['score']:.3g}", row["columns"], f"{row['value']:.6g}", f"{row['expected']:.6g}"]
+            numbers = [
+                f"{row['score']:.3g}",
+                row["columns"],
+                f"{row['value']:.6g}",
+                f"{row['expected']:.6g}",
+            ]
             grid.add_row(str(row["event"]), str(row["start"]), str(row["end"]), *numbers)
         more = f", the {SHOWN} with the highest scores" if len(rows) > SHOWN else ""
         _say(console, f"\n{headline(found)}{more}", grid)
@@ -76,7 +95,10 @@ def tell_baselines(by_name: dict[str, float], own: float, console: Console) -> N
     better = [name for name, score in by_name.items() if score > own]
     if better:
         best = max(better, key=by_name.__getitem__)
-        console.print(f"On these labels the plain method {best} is better: {by_name[best]:.3f}.", highlight=False)
+        console.print(
+            f"On these labels the plain method {best} is better: {by_name[best]:.3f}.",
+            highlight=False,
+        )
 
 
 def headline(found: Detection) -> str:
@@ -90,7 +112,9 @@ def headline(found: Detection) -> str:
     top = max(rows, key=lambda row: row["score"])
     where = f"{top['columns'].split(', ')[0]} = {top['value']:.6g}, expected {top['expected']:.6g}"
     strongest = f"at {str(top['peak']).replace('T', ' ')}: {where}"
-    return f"{count} event{'s' * (count > 1)} in {file}; {'the strongest ' * (count > 1)}{strongest}"
+    return (
+        f"{count} event{'s' * (count > 1)} in {file}; {'the strongest ' * (count > 1)}{strongest}"
+    )
 
 
 def draw(found: Detection, path: Path, theme: str) -> Path:
@@ -103,9 +127,13 @@ def draw(found: Detection, path: Path, theme: str) -> Path:
     series = found.series
     worst = np.sort(np.argsort(-found.by_column.max(0), kind="stable")[: detected.MOST_COLUMNS])
     shown = (
-        f" (the {len(worst)} most at fault of {len(series.names)} columns)" if len(worst) < len(series.names) else ""
+        f" (the {len(worst)} most at fault of {len(series.names)} columns)"
+        if len(worst) < len(series.names)
+        else ""
     )
-    labels = None if series.windows is None else [detected.Span(a, b - 1) for a, b in series.windows]
+    labels = (
+        None if series.windows is None else [detected.Span(a, b - 1) for a, b in series.windows]
+    )
     title = headline(found) + shown
     axes = detected.draw(
         series.values[:, worst],

@@ -23,10 +23,14 @@ NEEDED = ("fastapi", "uvicorn", "plotly")
 
 def explore(
     encodings: Annotated[
-        list[str] | None, typer.Argument(help="Your own encodings, path.py:Class, listed beside the others.")
+        list[str] | None,
+        typer.Argument(help="Your own encodings, path.py:Class, listed beside the others."),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help=f"Port; {PORT} by default, or a free one if that is taken.")
+        int | None,
+        typer.Option(
+            min=0, max=65535, help=f"Port; {PORT} by default, or a free one if that is taken."
+        ),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
     store: StoreOption = STORE,
@@ -73,7 +77,9 @@ def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) 
         signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
     )  # so that what was unpacked is cleared away
     app = make_app(Desk(own, store))
-    settings = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=1)
+    settings = uvicorn.Config(
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=1
+    )
     uvicorn.Server(settings).run(sockets=[listener])
 
 
@@ -90,4 +96,6 @@ def listening(port: int | None) -> socket.socket:
             why = problem.strerror
         else:
             return listener
-    raise ValueError(f"port {port} cannot be used: {why}. Give another with --port, or none at all.")
+    raise ValueError(
+        f"port {port} cannot be used: {why}. Give another with --port, or none at all."
+    )

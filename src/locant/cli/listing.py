@@ -29,12 +29,16 @@ WORDS = {  # a claim in one word
 
 
 def list_encodings(
-    encodings: Annotated[list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")] = None,
+    encodings: Annotated[
+        list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")
+    ] = None,
     dim: Annotated[int, typer.Option(help="Model width D, for the count of learned numbers.")] = 64,
     heads: Annotated[int, typer.Option(help="Number of heads H.")] = 4,
     length: Annotated[int, typer.Option(help="Length in positions.")] = 512,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table that stands in the README.")] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table that stands in the README.")
+    ] = False,
 ) -> None:
     """List the encodings: where each acts, how much it learns, what it claims, and its paper.
 
@@ -78,7 +82,8 @@ def _row(entry: Entry, shape: Shape) -> dict[str, Any]:
 
 def _table(entries: list[Entry], shape: Shape) -> Table:
     table = Table(
-        box=box.SIMPLE_HEAD, title=f"encodings at dim {shape.dim}, heads {shape.heads}, length {shape.length}"
+        box=box.SIMPLE_HEAD,
+        title=f"encodings at dim {shape.dim}, heads {shape.heads}, length {shape.length}",
     )
     table.add_column("name", style="bold", overflow="fold", min_width=10)
     table.add_column("acts on", max_width=18)
@@ -88,18 +93,25 @@ def _table(entries: list[Entry], shape: Shape) -> Table:
     for entry in entries:
         acts = ", ".join(HOOKS[hook] for hook in entry.hooks) or "nothing"
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
-        name = entry.name if entry.name == entry.path.stem else f"{entry.path.name}:{entry.class_name}"
+        name = (
+            entry.name if entry.name == entry.path.stem else f"{entry.path.name}:{entry.class_name}"
+        )
         table.add_row(name, acts, f"{entry.parameters(shape):,}", claims, entry.paper)
     return table
 
 
 def markdown(entries: list[Entry], shape: Shape) -> str:
     """The table with a link from each name to its file."""
-    lines = ["| encoding | in one line | acts on | learns | claims | paper |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| encoding | in one line | acts on | learns | claims | paper |",
+        "|---|---|---|---|---|---|",
+    ]
     for entry in entries:
         link = f"[`{entry.name}`](src/locant/encodings/{entry.path.name})"
         line = entry.title.partition(": ")[2]
         acts = ", ".join(HOOKS[hook] for hook in entry.hooks) or "nothing"
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])
-        lines.append(f"| {link} | {line} | {acts} | {entry.parameters(shape):,} | {claims} | {entry.paper} |")
+        lines.append(
+            f"| {link} | {line} | {acts} | {entry.parameters(shape):,} | {claims} | {entry.paper} |"
+        )
     return "\n".join(lines)

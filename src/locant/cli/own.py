@@ -9,7 +9,17 @@ from rich.console import Console
 
 from locant._internal.checks import listed, one_of
 
-SERIES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".csv.gz", ".tsv.gz", ".jsonl.gz", ".ndjson.gz")
+SERIES = (
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".jsonl",
+    ".ndjson",
+    ".csv.gz",
+    ".tsv.gz",
+    ".jsonl.gz",
+    ".ndjson.gz",
+)
 OBJECTIVES = {"masked": "own-masked", "forecast": "own-forecast", "text": "own-text"}
 
 
@@ -35,11 +45,15 @@ def own_study(
     if objective == "text":
         for name, value in (("--time", time), ("--columns", columns)):
             if value is not None:
-                raise ValueError(f"{name} is for series, but {data.name} is compared as text. Give --objective masked.")
+                raise ValueError(
+                    f"{name} is for series, but {data.name} is compared as text. Give --objective masked."
+                )
         changes |= _longer(test_lengths, train_length)
         return OBJECTIVES[objective], changes
     if test_lengths is not None:
-        raise ValueError("--test-lengths is for text: windows of a series are judged at the length that was trained.")
+        raise ValueError(
+            "--test-lengths is for text: windows of a series are judged at the length that was trained."
+        )
     if time is not None:
         changes["task_options.time"] = time
     if columns is not None:
@@ -62,7 +76,10 @@ def _longer(test_lengths: str | None, train_length: int | None) -> dict[str, Any
         raise ValueError(
             f"--test-lengths needs whole numbers with commas, such as 256,512. Got {test_lengths!r}."
         ) from None
-    return {"task_options.longer": lengths, "details": [f"bits a byte at {length}" for length in lengths]}
+    return {
+        "task_options.longer": lengths,
+        "details": [f"bits a byte at {length}" for length in lengths],
+    }
 
 
 def _tell(data: Path, time: str | None, columns: list[str] | None) -> None:

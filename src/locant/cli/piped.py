@@ -24,7 +24,12 @@ HEADER = ("line", "time", "score", "event", "column", "value", "expected")
 
 
 def judge_pipe(
-    settings: Settings, model: Path | None, learn: int, *, time: str | None, columns: Sequence[str] | None
+    settings: Settings,
+    model: Path | None,
+    learn: int,
+    *,
+    time: str | None,
+    columns: Sequence[str] | None,
 ) -> Detection:
     """Judge the rows of standard input as they come; what was found in the last ones is given at the end."""
     from locant.anomaly.detector import detect, load
@@ -45,7 +50,9 @@ def judge_pipe(
         if following is None:
             return whole  # the stream was shorter than what is learnt from: all of it is judged
         return _stream(whole.detector, _chained(following, rows))
-    again = detector if settings.threshold == "clean" else detector.with_threshold(settings.threshold)
+    again = (
+        detector if settings.threshold == "clean" else detector.with_threshold(settings.threshold)
+    )
     return _stream(again, rows)
 
 
@@ -69,7 +76,9 @@ def _stream(detector: Detector, rows: Iterator[Row]) -> Detection:
             if not kept:
                 detector.check(tuple(row.names), detector.method.least)
             times = None if row.time is None else np.array([row.time])
-            at = float(detector.clock.at(times, 1)[0]) + (number if detector.clock.start is None else 0)
+            at = float(detector.clock.at(times, 1)[0]) + (
+                number if detector.clock.start is None else 0
+            )
             scored = stream.push(row.values, at)
             kept.append((row, scored))
             answer.writerow(_line(row, scored, threshold))
@@ -81,9 +90,18 @@ def _stream(detector: Detector, rows: Iterator[Row]) -> Detection:
 
 def _line(row: Row, scored: Scored, threshold: float) -> list[Any]:
     worst = int(scored.by_column.argmax())
-    when = str(row.time.astype("datetime64[ms]")) if isinstance(row.time, np.datetime64) else row.time
+    when = (
+        str(row.time.astype("datetime64[ms]")) if isinstance(row.time, np.datetime64) else row.time
+    )
     numbers = f"{row.values[worst]:.6g}", f"{scored.expected[worst]:.6g}"
-    return [row.line, when, f"{scored.score:.4g}", int(scored.score > threshold), row.names[worst], *numbers]
+    return [
+        row.line,
+        when,
+        f"{scored.score:.4g}",
+        int(scored.score > threshold),
+        row.names[worst],
+        *numbers,
+    ]
 
 
 def _gathered(detector: Detector, rows: list[Row], scored: list[Scored]) -> Detection:
@@ -94,10 +112,21 @@ def _gathered(detector: Detector, rows: list[Row], scored: list[Scored]) -> Dete
 
     series = as_series(rows, in_time=False)
     by_column, expected, away = (
-        np.stack([getattr(one, name) for one in scored]) for name in ("by_column", "expected", "away")
+        np.stack([getattr(one, name) for one in scored])
+        for name in ("by_column", "expected", "away")
     )
     known, chosen = detector.calibration, detector.chosen
-    found = find_events(series, expected, by_column, away, known.threshold.value, known.odd, chosen.smooth)
+    found = find_events(
+        series, expected, by_column, away, known.threshold.value, known.odd, chosen.smooth
+    )
     return Detection(
-        series, by_column.max(1), by_column, expected, known.threshold, found, chosen, detector.trials, detector
+        series,
+        by_column.max(1),
+        by_column,
+        expected,
+        known.threshold,
+        found,
+        chosen,
+        detector.trials,
+        detector,
     )

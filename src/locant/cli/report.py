@@ -29,16 +29,30 @@ StoreOption = Annotated[Path, typer.Option(help="The SQLite file that keeps ever
 
 
 def report(
-    study: Annotated[str | None, typer.Argument(help="A study's id or name; the newest by default.")] = None,
-    design: Annotated[str | None, typer.Option(help="The study's variations in this design, such as full.")] = None,
+    study: Annotated[
+        str | None, typer.Argument(help="A study's id or name; the newest by default.")
+    ] = None,
+    design: Annotated[
+        str | None, typer.Option(help="The study's variations in this design, such as full.")
+    ] = None,
     store: StoreOption = STORE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every seed's scores included.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, every seed's scores included.")
+    ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    parquet: Annotated[Path | None, typer.Option(help="Write a Parquet file, one row a run.")] = None,
-    tensorboard: Annotated[Path | None, typer.Option(help="Write a folder that TensorBoard opens.")] = None,
-    as_html: Annotated[Path | None, typer.Option("--html", help="Write one self-contained page.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write Markdown and pictures to this folder.")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Write a Parquet file, one row a run.")
+    ] = None,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Write a folder that TensorBoard opens.")
+    ] = None,
+    as_html: Annotated[
+        Path | None, typer.Option("--html", help="Write one self-contained page.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write Markdown and pictures to this folder.")
+    ] = None,
 ) -> None:
     """Print a study's verdict and table again, from the store alone.
 
@@ -67,7 +81,11 @@ def report(
     for path, write in ((parquet, _write_parquet), (tensorboard, write_events)):
         if path is not None:
             for record in records:
-                place = path if len(records) == 1 else path.with_stem(f"{path.stem}-{record.study['name']}")
+                place = (
+                    path
+                    if len(records) == 1
+                    else path.with_stem(f"{path.stem}-{record.study['name']}")
+                )
                 with _written(place):
                     write(record, place)
     if out is not None:
@@ -83,7 +101,14 @@ def report(
             as_html.write_text(html(records), encoding="utf-8")
     if as_json:
         plain = [_plain(record) for record in records]
-        print(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False, allow_nan=False))
+        print(
+            json.dumps(
+                plain[0] if len(plain) == 1 else plain,
+                indent=2,
+                ensure_ascii=False,
+                allow_nan=False,
+            )
+        )
     elif as_csv:
         print("\n".join(_csv(record) for record in records), end="")
     elif as_markdown:
@@ -101,7 +126,9 @@ def _parts(study: str | None, design: str | None = None) -> list[str | None]:
     if study is not None and design is not None:
         return list(parts(study, design))
     if design is not None:
-        raise ValueError(f"--design {design} needs the study that offers it: locant report anomaly --design full")
+        raise ValueError(
+            f"--design {design} needs the study that offers it: locant report anomaly --design full"
+        )
     return list(parts(study)) if study in study_names() else [study]
 
 
@@ -132,7 +159,9 @@ def pack(
     from locant.lab.store.record import read_record
 
     if out.suffix != ".gz" or out.is_dir():
-        raise ValueError(f"--out needs a file whose name ends in .gz, such as studies.json.gz. Got {str(out)!r}.")
+        raise ValueError(
+            f"--out needs a file whose name ends in .gz, such as studies.json.gz. Got {str(out)!r}."
+        )
     if out.resolve() == store.resolve():
         raise ValueError(f"{out} is the store that is packed. Give --out another name.")
     kept = existing(store)
@@ -183,7 +212,9 @@ def show(record: StudyRecord) -> None:
         if part.table:
             print_table(console, *part.table)
         for line in part.code:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)  # as it is to be pasted
+            console.print(
+                line, markup=False, highlight=False, soft_wrap=True
+            )  # as it is to be pasted
 
 
 @contextmanager
@@ -203,7 +234,13 @@ def _plain(record: StudyRecord) -> dict[str, object]:
     from locant.lab.report import study as told
 
     rows = [
-        {"name": r.name, "metrics": r.metrics, "cost": r.cost, "runs": r.digests, "failures": r.failures}
+        {
+            "name": r.name,
+            "metrics": r.metrics,
+            "cost": r.cost,
+            "runs": r.digests,
+            "failures": r.failures,
+        }
         for r in record.rows
     ]
     return {
@@ -233,7 +270,12 @@ def _write_parquet(record: StudyRecord, path: Path) -> None:
     import polars
 
     parts = [
-        {"name": row.name, "encoding": row.encoding, "seed": seed, **dict(zip(row.metrics, values, strict=True))}
+        {
+            "name": row.name,
+            "encoding": row.encoding,
+            "seed": seed,
+            **dict(zip(row.metrics, values, strict=True)),
+        }
         for row in record.rows
         for seed, *values in zip(row.seeds, *row.metrics.values(), strict=True)
     ]

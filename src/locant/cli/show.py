@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 WIDTHS = (4, 8)  # small enough to be checked by hand
-WIDEST, LONGEST, FARTHEST = 1_024, 2_000, 10**6  # dimensions, positions in a picture, and the last position worked out
+WIDEST, LONGEST, FARTHEST = (
+    1_024,
+    2_000,
+    10**6,
+)  # dimensions, positions in a picture, and the last position worked out
 
 
 def show(
@@ -32,19 +36,30 @@ def show(
     dim: Annotated[int, typer.Option(help="Model width D of the pictures.")] = 64,
     heads: Annotated[int, typer.Option(help="Number of heads H.")] = 4,
     length: Annotated[int, typer.Option(help="Positions in the pictures.")] = 100,
-    position: Annotated[float, typer.Option(help="The position, or the query's, that is worked out.")] = 3,
-    key: Annotated[float | None, typer.Option(help="The key's position; two before the query by default.")] = None,
+    position: Annotated[
+        float, typer.Option(help="The position, or the query's, that is worked out.")
+    ] = 3,
+    key: Annotated[
+        float | None, typer.Option(help="The key's position; two before the query by default.")
+    ] = None,
     width: Annotated[
-        list[int] | None, typer.Option(help="Width worked out; may be repeated. 4 and 8 by default.")
+        list[int] | None,
+        typer.Option(help="Width worked out; may be repeated. 4 and 8 by default."),
     ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="The encoding's own options: --set base=500")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the numbers that would be learned.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for the pictures; locant-pictures/NAME by default.")] = None,
-    formats: Annotated[str, typer.Option("--format", help="png, svg or pdf; several with commas.")] = "png",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the pictures; locant-pictures/NAME by default.")
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="png, svg or pdf; several with commas.")
+    ] = "png",
     dark: Annotated[bool, typer.Option("--dark", help="For dark pages.")] = False,
-    pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Whether to draw.")] = True,
+    pictures: Annotated[
+        bool, typer.Option("--pictures/--no-pictures", help="Whether to draw.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Show one encoding: a worked example with the arithmetic written out, and its pictures.
@@ -66,13 +81,17 @@ def show(
     place = at_least("show", "--position", position, 0)
     key = max(place - 2, 0.0) if key is None else at_least("show", "--key", key, 0)
     if max(place, key) > FARTHEST:
-        raise ValueError(f"show follows positions up to {FARTHEST:,}. Got {max(place, key):g} instead.")
+        raise ValueError(
+            f"show follows positions up to {FARTHEST:,}. Got {max(place, key):g} instead."
+        )
     if not 2 <= length <= LONGEST:
         raise ValueError(f"show draws 2 to {LONGEST:,} positions. Got --length {length} instead.")
     Shape(dim, heads, length)
     for one in (dim, *(whole_number("show", "--width", one) for one in width or [])):
         if one > WIDEST:
-            raise ValueError(f"show draws and works out widths up to {WIDEST:,}. Got {one:,} instead.")
+            raise ValueError(
+                f"show draws and works out widths up to {WIDEST:,}. Got {one:,} instead."
+            )
     endings = [one_of("show", "--format", one.strip(), FORMATS) for one in formats.split(",")]
     options = dict(_option(text) for text in change or [])
     folder = (out or Path("locant-pictures") / entry.name.rpartition(":")[2]) if pictures else None
@@ -100,14 +119,18 @@ def text(entry: Entry, parts: list[Part], width: int) -> Iterator[str]:
     for part in parts:
         yield from ("", part.title[0].upper() + part.title[1:])
         for line in part.lines:
-            yield from wrap(line, width, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+            yield from wrap(
+                line, width, initial_indent="  ", subsequent_indent="      ", break_long_words=False
+            )
 
 
 def _option(given: str) -> tuple[str, Any]:
     """`base=500` as a name and a value."""
     name, equals, value = given.partition("=")
     if not equals or not name:
-        raise ValueError(f"--set needs a name and a value, as in --set base=500. Got {given!r} instead.")
+        raise ValueError(
+            f"--set needs a name and a value, as in --set base=500. Got {given!r} instead."
+        )
     if name in ("dim", "heads", "length"):
         raise ValueError(f"{name} is no option of the encoding's own: write --{name} {value}.")
     try:
@@ -137,7 +160,13 @@ def _make(name: str, seed: int, size: dict[str, Any], *places: float) -> Encodin
 
 
 def _worked(
-    name: str, seed: int, size: dict[str, Any], widths: list[int] | None, full: Encoding, place: float, key: float
+    name: str,
+    seed: int,
+    size: dict[str, Any],
+    widths: list[int] | None,
+    full: Encoding,
+    place: float,
+    key: float,
 ) -> list[Part]:
     """Vectors at small widths, in one head; biases as they are, in every head."""
     from locant.figures.walkthrough import HOOKS, work_out
@@ -155,7 +184,13 @@ def _worked(
 
 
 def _draw(
-    name: str, encoding: Encoding, places: tuple[float, float], folder: Path, endings: list[str], theme: str, say: Say
+    name: str,
+    encoding: Encoding,
+    places: tuple[float, float],
+    folder: Path,
+    endings: list[str],
+    theme: str,
+    say: Say,
 ) -> dict[str, Any]:
     """Write every picture that fits; say which, and why not the others."""
     from locant.figures.data import pictures
@@ -191,4 +226,6 @@ def _make_room(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, problem: OSError) -> ValueError:
-    return ValueError(f"--out {folder} cannot be written: {problem.strerror or problem}. Choose another place.")
+    return ValueError(
+        f"--out {folder} cannot be written: {problem.strerror or problem}. Choose another place."
+    )

@@ -11,7 +11,9 @@ WORDS = 20  # a cell of so many characters is text, not a number
 GAP = 3  # characters between columns
 
 
-def print_table(console: Console, heads: list[str], rows: list[list[str]], *, words: int = WORDS) -> None:
+def print_table(
+    console: Console, heads: list[str], rows: list[list[str]], *, words: int = WORDS
+) -> None:
     """A table, in several parts when its numbers would not fit beside each other; columns of words may be folded."""
     wordy = [any(len(row[place]) >= words for row in rows) for place in range(1, len(heads))]
     parts = [range(1, len(heads))] if any(wordy) else fitting(console.width, heads, rows)
@@ -20,7 +22,9 @@ def print_table(console: Console, heads: list[str], rows: list[list[str]], *, wo
         table.add_column(escape(heads[0]), no_wrap=not any(wordy))
         for place in part:
             table.add_column(
-                escape(heads[place]), justify="left" if wordy[place - 1] else "right", no_wrap=not wordy[place - 1]
+                escape(heads[place]),
+                justify="left" if wordy[place - 1] else "right",
+                no_wrap=not wordy[place - 1],
             )
         for row in rows:
             table.add_row(*[escape(row[place]) for place in (0, *part)])

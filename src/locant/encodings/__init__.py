@@ -50,4 +50,6 @@ def __dir__() -> list[str]:
 
 def _homes() -> dict[str, str]:
     """The file of every class."""
-    return {"Encoding": "base"} | {registry.describe(name).class_name: name for name in registry.names()}
+    return {"Encoding": "base"} | {
+        registry.describe(name).class_name: name for name in registry.names()
+    }

@@ -17,7 +17,9 @@ from torch import Tensor
 from locant.positions import visible
 
 LEAST = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
-BLOCK = 1 << 16  # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
+BLOCK = (
+    1 << 16
+)  # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
 LINE = 1 << 15  # numbers of a table at once, so that it fits there too
 
 
@@ -56,7 +58,9 @@ def _turned(x: Tensor, cosine: Tensor, minus: Tensor, sine: Tensor) -> Tensor:
     """x·[cos, cos] + [x_2, x_1]·[minus, sine], where minus is −sin φ; the other way round it turns back."""
     out = torch.empty_like(x)
     parts = [x, *x.chunk(2, -1), out, *out.chunk(2, -1)]
-    for some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 in _blocks(parts, [cosine, minus, sine]):
+    for some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 in _blocks(
+        parts, [cosine, minus, sine]
+    ):
         torch.mul(some, by, out=to)
         to_1.addcmul_(some_2, across_1)
         to_2.addcmul_(some_1, across_2)

@@ -55,10 +55,22 @@ def rotary_options(config: Any, pairing: str | None = None) -> tuple[Shape, dict
     own = next((key for key in ("qk_rope_head_dim", "head_dim") if said.get(key) is not None), None)
     head = _need(said, own) if own else _need(said, "hidden_size") // heads
     length = _need(said, "max_position_embeddings")
-    theta = _first(rope.get("rope_theta"), said.get("rope_theta"), said.get("rotary_emb_base"), 10_000.0)
-    share = _first(rope.get("partial_rotary_factor"), said.get("partial_rotary_factor"), said.get("rotary_pct"), 1.0)
+    theta = _first(
+        rope.get("rope_theta"), said.get("rope_theta"), said.get("rotary_emb_base"), 10_000.0
+    )
+    share = _first(
+        rope.get("partial_rotary_factor"),
+        said.get("partial_rotary_factor"),
+        said.get("rotary_pct"),
+        1.0,
+    )
     width = _first(said.get("rotary_dim"), int(head * share))
-    options = {"base": float(theta), "width": width, "scaling": scaling_of(rope, said, length), "pairing": pairing}
+    options = {
+        "base": float(theta),
+        "width": width,
+        "scaling": scaling_of(rope, said, length),
+        "pairing": pairing,
+    }
     return Shape(heads * head, heads, length), options
 
 
@@ -73,7 +85,9 @@ def _said(config: Any) -> dict[str, Any]:
     elif hasattr(config, "to_dict"):
         said = dict(config.to_dict())
     else:
-        raise ValueError(f"a transformers config or its dict is needed. Got {type(config).__name__} instead.")
+        raise ValueError(
+            f"a transformers config or its dict is needed. Got {type(config).__name__} instead."
+        )
     for name, others in _ALIASES.items():
         found = [said[key] for key in (name, *others) if said.get(key) is not None]
         if name in getattr(config, "attribute_map", {}):
@@ -99,11 +113,15 @@ def _refuse_unknown_words(said: Mapping[str, Any]) -> None:
     """Raise a ValueError for every key that speaks of positions and is not understood, or not for this model."""
     model = said.get("model_type")
     known = model in HALF | INTERLEAVED
-    harmless = {key for key, value in said.items() if value is None or (key in OWN_KEYS and value is False)}
+    harmless = {
+        key for key, value in said.items() if value is None or (key in OWN_KEYS and value is False)
+    }
     unknown = {key for key in said if _WORDS.search(key) and key not in _UNDERSTOOD}
     if "no_rope_layers" in said:
         unknown.discard("no_rope_layer_interval")
-    unknown |= {key for key, models in OWN_KEYS.items() if known and key in said and model not in models}
+    unknown |= {
+        key for key, models in OWN_KEYS.items() if known and key in said and model not in models
+    }
     unknown |= UNHEEDED.get(str(model), frozenset()) & set(said)
     if said.get("rotary_value"):
         unknown.add("rotary_value")
@@ -125,8 +143,14 @@ def _inner_words(said: Mapping[str, Any]) -> list[str]:
     inner = inner if isinstance(inner, Mapping) else {}
     rope = said.get("rope_scaling") or said.get("rope_parameters") or {}
     theta = rope.get("rope_theta") or said.get("rope_theta")
-    speaks = [key for key, value in inner.items() if _WORDS.search(key) and value not in (None, False)]
-    return [f"attn_config.{key}={inner[key]!r}" for key in speaks if (key, inner[key]) != ("rope_theta", theta)]
+    speaks = [
+        key for key, value in inner.items() if _WORDS.search(key) and value not in (None, False)
+    ]
+    return [
+        f"attn_config.{key}={inner[key]!r}"
+        for key in speaks
+        if (key, inner[key]) != ("rope_theta", theta)
+    ]
 
 
 def _refuse_unsaid(said: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
@@ -134,11 +158,14 @@ def _refuse_unsaid(said: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
     shares = (said.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_dim"))
     told = {
         "rope_theta": rope.get("rope_theta") or said.get("rope_theta"),
-        "partial_rotary_factor": rope.get("partial_rotary_factor") or next(filter(None, shares), None),
+        "partial_rotary_factor": rope.get("partial_rotary_factor")
+        or next(filter(None, shares), None),
         "rope_type": rope.get("rope_type") or rope.get("type"),
         "head_dim": said.get("head_dim"),
     }
-    missing = [key for key, models in UNSAID.items() if said.get("model_type") in models and not told[key]]
+    missing = [
+        key for key, models in UNSAID.items() if said.get("model_type") in models and not told[key]
+    ]
     if missing:
         raise ValueError(
             f"the dict does not say {', '.join(missing)}, for which {said['model_type']} has numbers of its own.\n"

@@ -7,7 +7,15 @@ from typing import Any
 
 from locant.encodings._hf_models import BY_KIND, SLIDING, SLIDING_OR_ALL, SOME_LAYERS
 
-_PARTS = ("text_config", "vision_config", "audio_config", "encoder", "decoder", "text_encoder", "audio_encoder")
+_PARTS = (
+    "text_config",
+    "vision_config",
+    "audio_config",
+    "encoder",
+    "decoder",
+    "text_encoder",
+    "audio_encoder",
+)
 
 
 def refuse_several_models(said: Mapping[str, Any]) -> None:
@@ -18,19 +26,31 @@ def refuse_several_models(said: Mapping[str, Any]) -> None:
         remedy = f"Give the one that is meant: from_hf_config(config.{chosen})"
         if chosen is None:
             remedy = "Give the one that is meant, or config.to_dict() without these keys if none of them is."
-        raise ValueError(f"this config{_named(said)} describes several models: {', '.join(parts)}.\n  {remedy}")
+        raise ValueError(
+            f"this config{_named(said)} describes several models: {', '.join(parts)}.\n  {remedy}"
+        )
 
 
 def refuse_different_layers(said: Mapping[str, Any]) -> None:
     """Raise a ValueError if the layers of a config do not all turn alike."""
     model = said.get("model_type")
     if said.get("is_encoder_decoder"):
-        raise _differ(said, "describes an encoder and a decoder (is_encoder_decoder)", '"is_encoder_decoder": False')
+        raise _differ(
+            said,
+            "describes an encoder and a decoder (is_encoder_decoder)",
+            '"is_encoder_decoder": False',
+        )
     if said.get("per_layer_config"):
-        raise _differ(said, "has layers with settings of their own (per_layer_config)", '"per_layer_config": None')
+        raise _differ(
+            said,
+            "has layers with settings of their own (per_layer_config)",
+            '"per_layer_config": None',
+        )
     rope = said.get("rope_scaling") or said.get("rope_parameters")
     if isinstance(rope, Mapping) and any(isinstance(value, Mapping) for value in rope.values()):
-        kinds = ", ".join(kind if value else f"{kind} (nothing turns)" for kind, value in rope.items())
+        kinds = ", ".join(
+            kind if value else f"{kind} (nothing turns)" for kind, value in rope.items()
+        )
         raise _differ(
             said,
             f"has one set of rope parameters for each kind of layer: {kinds}",
@@ -43,10 +63,18 @@ def refuse_different_layers(said: Mapping[str, Any]) -> None:
             '"rope_parameters": {"rope_theta": …}',
         )
     if model in SLIDING and not _all_slide(said):
-        raise _differ(said, "turns only in its layers of sliding attention", '"layer_types": ["sliding_attention"]')
+        raise _differ(
+            said,
+            "turns only in its layers of sliding attention",
+            '"layer_types": ["sliding_attention"]',
+        )
     turns = said.get("no_rope_layers")
     if (turns and not all(turns)) or (model in SOME_LAYERS and not turns):
-        raise _differ(said, "turns only in the layers that have a 1 in no_rope_layers", '"no_rope_layers": [1]')
+        raise _differ(
+            said,
+            "turns only in the layers that have a 1 in no_rope_layers",
+            '"no_rope_layers": [1]',
+        )
     thetas = set(said.get("layer_rope_theta") or ())
     if thetas and thetas != {(rope or {}).get("rope_theta") or said.get("rope_theta")}:
         listed = ", ".join(f"{theta:g}" for theta in sorted(thetas))

@@ -22,7 +22,9 @@ HALF = _names("""
     qwen2 qwen2_moe qwen3 qwen3_5_moe_text qwen3_5_text qwen3_moe qwen3_next qwen4_exp_text seed_oss smollm3 solar_open stablelm
     starcoder2 vaultgemma zamba2 zaya
     """)
-SAYS = frozenset({"axk1", "deepseek_v3", "glm4_moe_lite", "youtu"})  # interleaved unless rope_interleave is false
+SAYS = frozenset(
+    {"axk1", "deepseek_v3", "glm4_moe_lite", "youtu"}
+)  # interleaved unless rope_interleave is false
 INTERLEAVED = SAYS | _names("""
     axk2 bailing_hybrid codegen cohere cohere2 cohere2_moe deepseek_v2 deepseek_v32 ernie4_5 ernie4_5_moe glm glm4
     glm_moe_dsa gptj helium llama4_text longcat_flash roformer
@@ -52,7 +54,9 @@ WITHOUT = {
         """),
         _LEARNED,
     ),
-    **dict.fromkeys(_names("ctrl marian musicgen_decoder musicgen_melody_decoder pegasus xglm"), _WAVES),
+    **dict.fromkeys(
+        _names("ctrl marian musicgen_decoder musicgen_melody_decoder pegasus xglm"), _WAVES
+    ),
     **dict.fromkeys(_names("bloom mpt"), _ALIBI),
     **dict.fromkeys(_names("cpmant longt5 mt5 switch_transformers t5 umt5"), _T5),
     **dict.fromkeys(_names("jamba kimi_linear nemotron_h zamba"), _NOTHING),
@@ -61,11 +65,15 @@ WITHOUT = {
     "xlnet": "adds terms by distance to its scores.\n  Use locant.make('shaw', …), which is near to it.",
 }
 
-SLIDING = _names("afmoe cohere2 cohere2_moe exaone4 exaone_moe flint kolibri1")  # full attention turns nothing
+SLIDING = _names(
+    "afmoe cohere2 cohere2_moe exaone4 exaone_moe flint kolibri1"
+)  # full attention turns nothing
 SLIDING_OR_ALL = _names("exaone4 exaone_moe kolibri1")  # without a window every layer turns
 SOME_LAYERS = _names("llama4_text smollm3")  # no_rope_layers, with 0 for a layer that turns nothing
 # one set of rope parameters for each kind of layer
-BY_KIND = _names("beam gemma3_text gemma3n_text laguna mellum mimo_v2_flash modernbert-decoder olmo3 zaya")
+BY_KIND = _names(
+    "beam gemma3_text gemma3n_text laguna mellum mimo_v2_flash modernbert-decoder olmo3 zaya"
+)
 
 _UNSAID = {  # what must be said because transformers puts a number of the model's own in its place
     "rope_theta": """

@@ -24,7 +24,13 @@ _SETTINGS = {  # what each type may say, beside _COMMON
         "mscale_all_dim",
         "truncate",
     },
-    "longrope": {"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"},
+    "longrope": {
+        "factor",
+        "original_max_position_embeddings",
+        "attention_factor",
+        "short_factor",
+        "long_factor",
+    },
     "llama3": {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
 }
 _SETTINGS["su"] = _SETTINGS["longrope"]
@@ -51,7 +57,9 @@ def rope_of(said: Mapping[str, Any]) -> dict[str, Any]:
         )
     missing = sorted(key for key in _REQUIRED.get(kind, ()) if rope.get(key) is None)
     if missing:
-        raise ValueError(f"the rope type {kind!r} needs {', '.join(missing)}, which the config does not say.")
+        raise ValueError(
+            f"the rope type {kind!r} needs {', '.join(missing)}, which the config does not say."
+        )
     return rope
 
 
@@ -64,7 +72,9 @@ def scaling_of(rope: Mapping[str, Any], said: Mapping[str, Any], length: int) ->
     if kind == "default":
         return None
     original = int(
-        said.get("original_max_position_embeddings") or rope.get("original_max_position_embeddings") or length
+        said.get("original_max_position_embeddings")
+        or rope.get("original_max_position_embeddings")
+        or length
     )
     factor = float(rope.get("factor") or length / original)
     if kind == "linear":
@@ -77,8 +87,12 @@ def scaling_of(rope: Mapping[str, Any], said: Mapping[str, Any], length: int) ->
         if said.get("qk_rope_head_dim"):
             _refuse_second_scale(rope, factor)
         fast, slow = rope.get("beta_fast") or 32.0, rope.get("beta_slow") or 1.0
-        return Yarn(factor, original, fast, slow, _yarn_scale(rope, factor), rope.get("truncate", True))
-    return LongRope(factor, original, rope["short_factor"], rope["long_factor"], rope.get("attention_factor"))
+        return Yarn(
+            factor, original, fast, slow, _yarn_scale(rope, factor), rope.get("truncate", True)
+        )
+    return LongRope(
+        factor, original, rope["short_factor"], rope["long_factor"], rope.get("attention_factor")
+    )
 
 
 def _yarn_scale(rope: Mapping[str, Any], factor: float) -> float | None:

@@ -33,7 +33,9 @@ class Scaling:
 
     factor: float
 
-    grows = False  # whether the frequencies depend on the length in use, so that rotated keys go stale
+    grows = (
+        False  # whether the frequencies depend on the length in use, so that rotated keys go stale
+    )
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -44,7 +46,9 @@ class Scaling:
                 _positive_list(field.name, value)
             elif field.name == "truncate":
                 if not isinstance(value, bool):
-                    raise ValueError(f"the scaling needs true or false for truncate. Got {value!r} instead.")
+                    raise ValueError(
+                        f"the scaling needs true or false for truncate. Got {value!r} instead."
+                    )
             elif not (field.name == "scale" and value is None):
                 positive("the scaling", field.name, value)
 
@@ -56,7 +60,9 @@ class Scaling:
         """
         word = next((word for word, kind in SCALINGS.items() if kind is type(self)), None)
         if word is None:
-            raise ValueError(f"{type(self).__name__} has no word that rotary knows it by: {', '.join(SCALINGS)}")
+            raise ValueError(
+                f"{type(self).__name__} has no word that rotary knows it by: {', '.join(SCALINGS)}"
+            )
         return {"type": word, **asdict(self)}
 
     @property
@@ -165,7 +171,11 @@ class LongRope(Scaling):
     def vector_scale(self) -> float:
         if self.scale is not None:
             return self.scale
-        return math.sqrt(1 + math.log(self.factor) / math.log(self.original_length)) if self.factor > 1 else 1.0
+        return (
+            math.sqrt(1 + math.log(self.factor) / math.log(self.original_length))
+            if self.factor > 1
+            else 1.0
+        )
 
     def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
         theta = frequencies(width, base, length.device)

@@ -60,12 +60,16 @@ def _end(q_pos: Tensor, k_pos: Tensor, far: int) -> int | None:
         return None
     if q_pos.shape[-1] * k_pos.shape[-1] < MANY:
         return None
-    (low_q, high_q), (low_k, high_k) = ([int(end) for end in pos.long().aminmax()] for pos in (q_pos, k_pos))
+    (low_q, high_q), (low_k, high_k) = (
+        [int(end) for end in pos.long().aminmax()] for pos in (q_pos, k_pos)
+    )
     return 0 if high_q - low_k <= -far else -1 if low_q - high_k >= far else None
 
 
 def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:
     """One number a head from a table (rows, H), for the row of each pair (1|B, 1, Q, K): (1|B, H, Q, K)."""
     batch, _, queries, keys = row.shape
-    picked = table.T.gather(1, row.reshape(1, -1).expand(table.shape[1], -1))  # (H, B·Q·K): heads one after the other
+    picked = table.T.gather(
+        1, row.reshape(1, -1).expand(table.shape[1], -1)
+    )  # (H, B·Q·K): heads one after the other
     return picked.view(table.shape[1], batch, queries, keys).transpose(0, 1)

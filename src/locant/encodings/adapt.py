@@ -63,7 +63,9 @@ class OnInput(Encoding):
         super().__init__(shape)
         self.module = module
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        second = [p for p in inspect.signature(module.forward).parameters.values() if p.kind in kinds][1:2]
+        second = [
+            p for p in inspect.signature(module.forward).parameters.values() if p.kind in kinds
+        ][1:2]
         self.takes_positions = any(p.default is p.empty or "pos" in p.name for p in second)
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
@@ -73,12 +75,18 @@ class OnInput(Encoding):
 class OnQueriesAndKeys(Encoding):
     """A function of queries, keys and positions."""
 
-    def __init__(self, shape: Shape, function: Callable[..., Any], module: nn.Module | None) -> None:
+    def __init__(
+        self, shape: Shape, function: Callable[..., Any], module: nn.Module | None
+    ) -> None:
         super().__init__(shape)
         self.function, self.module = function, module
 
     def _call(self, q: Tensor, k: Tensor, pos: Tensor) -> tuple[Tensor, Tensor]:
-        turned = self.function(q, k, pos) if self.module is None else self.function(self.module, q, k, pos)
+        turned = (
+            self.function(q, k, pos)
+            if self.module is None
+            else self.function(self.module, q, k, pos)
+        )
         return turned[0], turned[1]
 
     def rotate(

@@ -34,7 +34,9 @@ from locant.shapes import Shape
 SIDES = ("symmetric", "causal", "two-sided")
 
 
-def slopes(heads: int, dtype: torch.dtype = torch.float32, device: torch.device | None = None) -> Tensor:
+def slopes(
+    heads: int, dtype: torch.dtype = torch.float32, device: torch.device | None = None
+) -> Tensor:
     """The price of one step in each head, for any number of heads: (H)."""
     power = 2 ** (heads.bit_length() - 1)  # the largest power of two up to H
     main = torch.arange(1, power + 1, dtype=dtype, device=device) / power

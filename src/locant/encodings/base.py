@@ -48,11 +48,15 @@ class Encoding(nn.Module):
     tells_direction: bool = True
 
     axes: int = 1  # how many numbers one position has
-    learned: str = "0"  # how many numbers it learns: a formula in dim, heads, length, head and its own options
+    learned: str = (
+        "0"  # how many numbers it learns: a formula in dim, heads, length, head and its own options
+    )
     paper: str = ""
     added_width: int = 0  # how many features `embed` appends
 
-    _asked: tuple[str, dict[str, Any]] | None = None  # the name and the options that `make` was given
+    _asked: tuple[str, dict[str, Any]] | None = (
+        None  # the name and the options that `make` was given
+    )
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -61,7 +65,9 @@ class Encoding(nn.Module):
     def forward(self, x: Tensor, pos: Tensor | None = None) -> Tensor:
         """Give `embed(x, pos)`, so that hooks and wrappers of modules reach it."""
         if pos is None:
-            raise ValueError("positions are passed, never guessed: encoding(x, pos), see locant.positions")
+            raise ValueError(
+                "positions are passed, never guessed: encoding(x, pos), see locant.positions"
+            )
         return self.embed(x, pos)
 
     def precompute(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> Any:
@@ -106,8 +112,16 @@ class Encoding(nn.Module):
                 f"{kind} was not made by name, so no name leads back to its class.\n"
                 f"  Make it by the file that it stands in: locant.make('path.py:{kind}', dim=…)"
             )
-        options = {option: _plain(f"{name}: {option}", value) for option, value in self._options().items()}
-        return {"name": name, "dim": self.shape.dim, "heads": self.shape.heads, "length": self.shape.length, **options}
+        options = {
+            option: _plain(f"{name}: {option}", value) for option, value in self._options().items()
+        }
+        return {
+            "name": name,
+            "dim": self.shape.dim,
+            "heads": self.shape.heads,
+            "length": self.shape.length,
+            **options,
+        }
 
     def _own_name(self) -> str:
         """The name of a class that comes with locant; nothing for any other."""
@@ -121,10 +135,19 @@ class Encoding(nn.Module):
         parameters = inspect.signature(type(self).__init__).parameters.values()
         names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and hasattr(self, p.name)]
         kept = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in kept.items() if not (isinstance(value, Tensor) or callable(value))}
+        return {
+            name: value
+            for name, value in kept.items()
+            if not (isinstance(value, Tensor) or callable(value))
+        }
 
     def extra_repr(self) -> str:
-        shown = {"dim": self.shape.dim, "heads": self.shape.heads, "length": self.shape.length, **self._options()}
+        shown = {
+            "dim": self.shape.dim,
+            "heads": self.shape.heads,
+            "length": self.shape.length,
+            **self._options(),
+        }
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
@@ -165,7 +188,9 @@ def difference(q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype = torch.float32)
               [2]]]])
     """
     need_tensors(q_pos, k_pos)
-    q_pos, k_pos = (pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos))  # small integers wrap
+    q_pos, k_pos = (
+        pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos)
+    )  # small integers wrap
     delta = q_pos[..., :, None] - k_pos[..., None, :]  # (…, Q, K), in the positions' own precision
     if delta.is_floating_point():
         delta = delta.to(dtype)
@@ -176,14 +201,18 @@ def need_tensors(*positions: Tensor) -> None:
     """Refuse positions that are no tensors, such as a number of tokens."""
     for pos in positions:
         if not isinstance(pos, Tensor):
-            raise ValueError(f"positions must be tensors, see locant.positions. Got {type(pos).__name__} instead.")
+            raise ValueError(
+                f"positions must be tensors, see locant.positions. Got {type(pos).__name__} instead."
+            )
 
 
 def refuse_float8(owner: str, *inputs: Tensor) -> None:
     """Refuse inputs of 8 bits, which torch can neither add nor multiply."""
     for x in inputs:
         if x.is_floating_point() and x.dtype.itemsize == 1:
-            raise ValueError(f"{owner} cannot compute with {x.dtype}: cast to bfloat16 or float32 first.")
+            raise ValueError(
+                f"{owner} cannot compute with {x.dtype}: cast to bfloat16 or float32 first."
+            )
 
 
 def wide(device: torch.device) -> torch.dtype:

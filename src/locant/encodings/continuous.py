@@ -40,7 +40,9 @@ class Continuous(Encoding):
     learned = "2 * hidden + (depth - 1) * (hidden * hidden + hidden) + hidden * dim + dim"
     paper = "Liu et al. 2020, arXiv:2003.09229"
 
-    def __init__(self, shape: Shape, *, hidden: int = 128, depth: int = 1, std: float | None = None) -> None:
+    def __init__(
+        self, shape: Shape, *, hidden: int = 128, depth: int = 1, std: float | None = None
+    ) -> None:
         super().__init__(shape)
         self.hidden = whole_number("continuous", "hidden", hidden)
         self.depth = whole_number("continuous", "depth", depth)
@@ -56,7 +58,9 @@ class Continuous(Encoding):
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
         refuse_float8("continuous", x)
         share = (pos.to(wide(pos.device)) / self.shape.length)[..., None]  # (…, T, 1)
-        return x + through(self.mlp, share.to(torch.promote_types(x.dtype, torch.float32))).to(x.dtype)  # (…, T, D)
+        return x + through(self.mlp, share.to(torch.promote_types(x.dtype, torch.float32))).to(
+            x.dtype
+        )  # (…, T, D)
 
 
 def _start_normal(mlp: nn.Sequential, std: float) -> None:

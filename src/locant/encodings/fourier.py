@@ -40,14 +40,18 @@ class Fourier(Encoding):
     learned = "(dim + 1) // 2 * axes + (dim + 1) // 2 * 2 * hidden + hidden + hidden * dim + dim"
     paper = "Li et al. 2021, arXiv:2106.02795"
 
-    def __init__(self, shape: Shape, *, gamma: float = 10.0, hidden: int = 128, axes: int = 1) -> None:
+    def __init__(
+        self, shape: Shape, *, gamma: float = 10.0, hidden: int = 128, axes: int = 1
+    ) -> None:
         super().__init__(shape)
         self.axes = whole_number("fourier", "axes", axes)
         self.hidden = whole_number("fourier", "hidden", hidden)
         self.gamma = positive("fourier", "gamma", gamma)
         pairs = (shape.dim + 1) // 2
         self.frequency = nn.Parameter(torch.randn(axes, pairs) / self.gamma)
-        self.mlp = nn.Sequential(nn.Linear(2 * pairs, hidden), nn.GELU(), nn.Linear(hidden, shape.dim))
+        self.mlp = nn.Sequential(
+            nn.Linear(2 * pairs, hidden), nn.GELU(), nn.Linear(hidden, shape.dim)
+        )
 
     def features(self, pos: Tensor) -> Tensor:
         """[cos(pW) ‖ sin(pW)]/√D at positions (…, T) or (…, T, axes): (…, T, D rounded up to even)."""

@@ -45,7 +45,9 @@ class Hybrid(Encoding):
         super().__init__(shape)
         self.base = positive("hybrid", "base", base)
         self.std = positive("hybrid", "std", std)
-        self.alpha = nn.Parameter(torch.zeros(1))  # one dimension: what shards a model cuts along it
+        self.alpha = nn.Parameter(
+            torch.zeros(1)
+        )  # one dimension: what shards a model cuts along it
         self.table = nn.Parameter(torch.randn(shape.length, shape.dim) * self.std)
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:

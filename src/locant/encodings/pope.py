@@ -53,7 +53,9 @@ class Pope(Encoding):
         delta = self.delta.clamp(-2 * math.pi, 0.0).to(dtype)[:, None, :]  # (H, 1, d)
         (cosine, sine), (by, across) = self._unit(q_pos, dtype), (delta.cos(), delta.sin())
         turned = torch.stack([cosine * by + sine * across, sine * by - cosine * across], -2)
-        return turned, torch.stack((cosine, sine) if k_pos is q_pos else self._unit(k_pos, dtype), -2)
+        return turned, torch.stack(
+            (cosine, sine) if k_pos is q_pos else self._unit(k_pos, dtype), -2
+        )
 
     def _unit(self, pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """cos and sin of the angles, each (…, 1, T, d)."""
@@ -63,10 +65,17 @@ class Pope(Encoding):
         return angle.cos().to(dtype), angle.sin().to(dtype)
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, precomputed: tuple[Tensor, Tensor] | None = None
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_pos: Tensor,
+        k_pos: Tensor,
+        precomputed: tuple[Tensor, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
         refuse_float8("pope", q, k)
-        for_q, for_k = self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
+        for_q, for_k = (
+            self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
+        )
         return _turn(q, for_q), _turn(k, for_k)
 
 

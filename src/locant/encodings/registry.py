@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 NO_ENCODINGS = ("adapt", "base", "claims", "registry")  # files of this folder that hold none
-ALIASES = {"rope": "rotary", "nope": "none", "sinusoid": "sinusoidal"}  # other words that people know, in small letters
+ALIASES = {
+    "rope": "rotary",
+    "nope": "none",
+    "sinusoid": "sinusoidal",
+}  # other words that people know, in small letters
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,12 @@ class Entry:
     def parameters(self, shape: Shape, **options: Any) -> int:
         """How many numbers it learns at this size."""
         numbers = {**self.options, **options}
-        numbers |= {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head}
+        numbers |= {
+            "dim": shape.dim,
+            "heads": shape.heads,
+            "length": shape.length,
+            "head": shape.head,
+        }
         return arithmetic(self.learned, numbers)
 
 
@@ -68,7 +77,11 @@ def names() -> list[str]:
     >>> names()[:3]
     ['alibi', 'continuous', 'fourier']
     """
-    return sorted(p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("_") and p.stem not in NO_ENCODINGS)
+    return sorted(
+        p.stem
+        for p in FOLDER.glob("*.py")
+        if not p.stem.startswith("_") and p.stem not in NO_ENCODINGS
+    )
 
 
 def canonical(name: str) -> str:
@@ -141,7 +154,9 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
     """
     name = canonical(name)
     cls = load(name)
-    allowed = [p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    allowed = [
+        p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.KEYWORD_ONLY
+    ]
     for option in options:
         if option not in allowed:
             listed = ", ".join(f"{key}={value!r}" for key, value in describe(name).options.items())
@@ -153,7 +168,9 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
     try:
         bound = inspect.signature(cls).bind(shape, **options)
     except TypeError as problem:
-        raise ValueError(f"{name} cannot be made so: {problem}. Give it as an option of make.") from None
+        raise ValueError(
+            f"{name} cannot be made so: {problem}. Give it as an option of make."
+        ) from None
     bound.apply_defaults()
     encoding = cls(shape, **options)
     encoding._asked = name, {option: bound.arguments[option] for option in allowed}
@@ -163,17 +180,25 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
 def _locate(name: str) -> tuple[Path, str]:
     """The file and, for a user's own encoding, the class that a name stands for."""
     if not isinstance(name, str):
-        raise ValueError(f"an encoding is named by a word or by 'path.py:Class'. Got {name!r} instead.")
+        raise ValueError(
+            f"an encoding is named by a word or by 'path.py:Class'. Got {name!r} instead."
+        )
     if ".py" in name:
         file, colon, class_name = name.rpartition(":")
         if not colon or not class_name.isidentifier():
-            raise ValueError(f"{name!r} names no class. Write the file and the class: 'mine.py:Mine'.")
+            raise ValueError(
+                f"{name!r} names no class. Write the file and the class: 'mine.py:Mine'."
+            )
         path = Path(file).expanduser().resolve()
         if not path.is_file():
-            raise ValueError(f"there is no file {file!r}, asked for by {name!r}. Looked in {path.parent}.")
+            raise ValueError(
+                f"there is no file {file!r}, asked for by {name!r}. Looked in {path.parent}."
+            )
         return path, class_name
     if name not in names():
-        raise ValueError(f"no encoding is called {name!r}.{did_you_mean(name, names())}\n  Known: {', '.join(names())}")
+        raise ValueError(
+            f"no encoding is called {name!r}.{did_you_mean(name, names())}\n  Known: {', '.join(names())}"
+        )
     return FOLDER / f"{name}.py", ""
 
 
@@ -185,7 +210,9 @@ def _read(name: str, path: Path, class_name: str, _changed: int) -> Entry:
         raise ValueError(f"{path.name} is not Python that can be read: {problem}") from problem
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if not class_name:
-        class_name = next(key for key, node in classes.items() if "Encoding" in map(ast.unparse, node.bases))
+        class_name = next(
+            key for key, node in classes.items() if "Encoding" in map(ast.unparse, node.bases)
+        )
     if class_name not in classes:
         raise ValueError(
             f"{path.name} has no class {class_name!r}.{did_you_mean(class_name, classes)}\n"
@@ -264,7 +291,9 @@ def _worked_out(node: ast.expr, numbers: dict[str, Any]) -> int:
     if isinstance(node, ast.Name):
         return int(numbers[node.id])
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_worked_out(node.left, numbers), _worked_out(node.right, numbers))
+        return _OPERATORS[type(node.op)](
+            _worked_out(node.left, numbers), _worked_out(node.right, numbers)
+        )
     raise ValueError(ast.unparse(node))
 
 
@@ -288,5 +317,7 @@ def _run_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as problem:
         del sys.modules[module_name]
-        raise ValueError(f"{path.name} failed while it was imported: {type(problem).__name__}: {problem}") from problem
+        raise ValueError(
+            f"{path.name} failed while it was imported: {type(problem).__name__}: {problem}"
+        ) from problem
     return module

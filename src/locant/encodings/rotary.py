@@ -78,7 +78,11 @@ class Rotary(Encoding):
         if self.width > shape.head or self.width % (2 * axes):
             fits = min(self.width, shape.head) // (2 * axes) * (2 * axes)
             what = "pairs" if axes == 1 else f"pairs for each of {axes} axes"
-            hint = f"Use width={fits} to turn only the first {fits}, or another" if fits else "Use another"
+            hint = (
+                f"Use width={fits} to turn only the first {fits}, or another"
+                if fits
+                else "Use another"
+            )
             raise ValueError(
                 f"rotary turns dimensions in {what}: the rotated width {self.width} must be a multiple of {2 * axes} "
                 f"and at most the head width {shape.head} (= dim {shape.dim} / heads {shape.heads}).\n"
@@ -86,7 +90,9 @@ class Rotary(Encoding):
             )
         self.frequencies()  # what a scaling cannot do with this width shows now
         if self.scaling is not None and self.scaling.grows:
-            self.cacheable_keys = self.shift_invariant = False  # more tokens, or larger positions, turn all angles
+            self.cacheable_keys = self.shift_invariant = (
+                False  # more tokens, or larger positions, turn all angles
+            )
 
     @classmethod
     def from_hf_config(cls, config: Any, *, pairing: str | None = None) -> Rotary:
@@ -127,7 +133,9 @@ class Rotary(Encoding):
             return 0
         if not q_pos.numel() or not k_pos.numel():
             return 0
-        largest = [pos.max() if pos.is_floating_point() else pos.long().max() for pos in (q_pos, k_pos)]
+        largest = [
+            pos.max() if pos.is_floating_point() else pos.long().max() for pos in (q_pos, k_pos)
+        ]
         return torch.maximum(*largest) + 1
 
     def _table(self, pos: Tensor, theta: Tensor, dtype: torch.dtype) -> Tensor:
@@ -139,9 +147,16 @@ class Rotary(Encoding):
         return torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)])
 
     def rotate(
-        self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, precomputed: tuple[Tensor, Tensor] | None = None
+        self,
+        q: Tensor,
+        k: Tensor,
+        q_pos: Tensor,
+        k_pos: Tensor,
+        precomputed: tuple[Tensor, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
-        for_q, for_k = self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
+        for_q, for_k = (
+            self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
+        )
         return self._turn(q, for_q), self._turn(k, for_k)
 
     def _turn(self, x: Tensor, table: Tensor) -> Tensor:
@@ -168,7 +183,11 @@ def _in_pairs(x: Tensor) -> Tensor:
 
 def _lies_in_pairs(x: Tensor) -> bool:
     """Whether neighbours can be read as complex numbers where they are (a graph that is traced cannot tell)."""
-    return visible(x) and x.stride(-1) == 1 and not any(step % 2 for step in (*x.stride()[:-1], x.storage_offset()))
+    return (
+        visible(x)
+        and x.stride(-1) == 1
+        and not any(step % 2 for step in (*x.stride()[:-1], x.storage_offset()))
+    )
 
 
 def turn_half(x: Tensor, table: Tensor) -> Tensor:
@@ -196,7 +215,9 @@ def permute_for_pairing(weight: Tensor, *, heads: int, to: str, width: int | Non
     head = rows // heads
     width = head if width is None else width
     if width % 2 or width > head:
-        raise ValueError(f"the rotated width {width} must be even and at most the head width {head}.")
+        raise ValueError(
+            f"the rotated width {width} must be even and at most the head width {head}."
+        )
     order = torch.arange(head, device=weight.device)
     grid = order[:width].view(-1, 2).T if to == "half" else order[:width].view(2, -1).T
     order = torch.cat([grid.reshape(-1), order[width:]])

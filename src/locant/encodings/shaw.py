@@ -91,7 +91,10 @@ class Shaw(Encoding):
                 f"{v.shape[-1]} wide. Project them to the width of a head, or use an encoding that leaves values alone."
             )
         far, row = self._near(q_pos, k_pos)
-        near, empty = weights[..., far:], weights.new_zeros(*weights.shape[:-1], self.values.shape[0])
+        near, empty = (
+            weights[..., far:],
+            weights.new_zeros(*weights.shape[:-1], self.values.shape[0]),
+        )
         by_row = empty.scatter_add(-1, row.expand_as(near), near)  # (B, H, Q, rows)
         if far:
             by_row[..., 0] += weights[..., :far].sum(-1)
@@ -110,7 +113,9 @@ class Shaw(Encoding):
         Where new tokens follow many old ones that is all but the last few; elsewhere none.
         """
         if not (k_pos.device.type == "cpu" and visible(q_pos) and visible(k_pos)):
-            return 0, self.row(q_pos, k_pos)  # before any length is looked at, which a traced graph would keep
+            return 0, self.row(
+                q_pos, k_pos
+            )  # before any length is looked at, which a traced graph would keep
         far = k_pos.shape[-1] - NEAR * self.max_distance
         if (
             far < MANY

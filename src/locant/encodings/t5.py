@@ -45,7 +45,13 @@ class T5(Encoding):
     paper = "Raffel et al. 2020, arXiv:1910.10683"
 
     def __init__(
-        self, shape: Shape, *, buckets: int = 32, max_distance: int = 128, sides: str = "both", std: float = 0.02
+        self,
+        shape: Shape,
+        *,
+        buckets: int = 32,
+        max_distance: int = 128,
+        sides: str = "both",
+        std: float = 0.02,
     ) -> None:
         super().__init__(shape)
         self.sides = one_of("t5", "sides", sides, SIDES)
@@ -57,11 +63,15 @@ class T5(Encoding):
         if sides == "behind":
             self.causal_only = True
         growth = max_distance / exact
-        steps = [exact * growth ** (step / (self.side - exact)) for step in range(1, self.side - exact)]
+        steps = [
+            exact * growth ** (step / (self.side - exact)) for step in range(1, self.side - exact)
+        ]
         # the first distance of each bucket after the first; a distance that is a power up to rounding is that power
         self.edges = [*range(1, exact + 1), *(math.ceil(edge - 1e-6) for edge in steps)]
         far = self.edges[-1]  # all beyond it is one bucket
-        self.by_distance = self.bucket(torch.arange(far, -far - 1, -1, device="cpu")).tolist()  # for m − n = −far … far
+        self.by_distance = self.bucket(
+            torch.arange(far, -far - 1, -1, device="cpu")
+        ).tolist()  # for m − n = −far … far
         self.table = nn.Parameter(torch.randn(buckets, shape.heads) * self.std)
 
     def bucket(self, offset: Tensor) -> Tensor:

@@ -17,7 +17,9 @@ def answer(value: Any) -> bytes:
     >>> answer({"values": np.array([1 / 3, np.nan]), "far": float("inf"), "at": (1, 2)})
     b'{"values":[0.333333,null],"far":null,"at":[1,2]}'
     """
-    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(
+        plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    ).encode()
 
 
 def plain(value: Any) -> Any:

@@ -58,7 +58,9 @@ class Worked(Made):
     @model_validator(mode="after")
     def _within(self) -> Worked:
         if max(self.position, self.key) >= self.length:
-            raise ValueError(f"positions go from 0 to {self.length - 1} here. Got {max(self.position, self.key)}")
+            raise ValueError(
+                f"positions go from 0 to {self.length - 1} here. Got {max(self.position, self.key)}"
+            )
         return self
 
 
@@ -81,13 +83,17 @@ class Shuffled(Made, Sentence):
     """A sentence in another order: `order` says which word stands first, second, …"""
 
     order: str = Field(
-        "", max_length=200, description="Places of the words, from 0, with commas; two words are swapped by default."
+        "",
+        max_length=200,
+        description="Places of the words, from 0, with commas; two words are swapped by default.",
     )
 
     @model_validator(mode="after")
     def _whole(self) -> Shuffled:
         if sorted(self.places()) != list(range(len(self.split()))):
-            raise ValueError(f"order names every place from 0 to {len(self.split()) - 1} once. Got {self.order[:60]!r}")
+            raise ValueError(
+                f"order names every place from 0 to {len(self.split()) - 1} once. Got {self.order[:60]!r}"
+            )
         return self
 
     def places(self) -> list[int]:
@@ -101,7 +107,9 @@ class Attended(Named, Sentence):
     """A sentence read by a small model."""
 
     trained: bool = False
-    back: int = Field(1, ge=1, le=4, description="Trained to name the word that stands so many places back.")
+    back: int = Field(
+        1, ge=1, le=4, description="Trained to name the word that stands so many places back."
+    )
 
 
 class OfStudy(Asked):
@@ -120,11 +128,17 @@ class OfRun(OfStudy):
 def options_of(entry: Entry, text: str) -> dict[str, Any]:
     """An encoding's own options from JSON, each of the kind of its default and within bounds."""
     try:
-        given = json.loads(text, parse_constant=lambda word: (_ for _ in ()).throw(ValueError(word)))
+        given = json.loads(
+            text, parse_constant=lambda word: (_ for _ in ()).throw(ValueError(word))
+        )
     except (ValueError, RecursionError):
-        raise ValueError('options are written as JSON, such as {"base": 500}. Got something else instead.') from None
+        raise ValueError(
+            'options are written as JSON, such as {"base": 500}. Got something else instead.'
+        ) from None
     if not isinstance(given, dict):
-        raise ValueError('options are names with values, as in {"base": 500}. Got something else instead.')
+        raise ValueError(
+            'options are names with values, as in {"base": 500}. Got something else instead.'
+        )
     return {option: _fitting(entry, option, value) for option, value in given.items()}
 
 
@@ -139,15 +153,21 @@ def _fitting(entry: Entry, option: str, value: Any) -> Any:
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < LARGEST[float] else math.inf
     if default is not None and type(value) is not kind:
-        raise ValueError(f"{entry.name} needs {_words(kind)} for {option}. Got {str(value)[:40]!r} instead.")
+        raise ValueError(
+            f"{entry.name} needs {_words(kind)} for {option}. Got {str(value)[:40]!r} instead."
+        )
     most = LARGEST.get(type(value), math.inf)
     if isinstance(value, int | float) and not abs(value) <= most:
-        raise ValueError(f"the explorer takes values of {option} up to {most:,.0f}. Got {str(value)[:40]} instead.")
+        raise ValueError(
+            f"the explorer takes values of {option} up to {most:,.0f}. Got {str(value)[:40]} instead."
+        )
     return value
 
 
 def _words(kind: type) -> str:
-    return {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}.get(kind, kind.__name__)
+    return {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}.get(
+        kind, kind.__name__
+    )
 
 
 def check_size(entry: Entry, shape: Shape, options: dict[str, Any]) -> None:

@@ -26,19 +26,33 @@ def sentence(name: str, words: list[str], trained: bool, back: int) -> bytes:
     with told(name):
         run, task = _run(name, back)
         model, right = (
-            _learnt(name, back, describe(name).path.stat().st_mtime_ns) if trained else (build(run, task), None)
+            _learnt(name, back, describe(name).path.stat().st_mtime_ns)
+            if trained
+            else (build(run, task), None)
         )
         known = list(dict.fromkeys(word.lower() for word in words))
         tokens = torch.tensor([[known.index(word.lower()) for word in words]])  # (1, T)
         weights = model.eval().look(tokens, torch.arange(len(words))).weights
     return answer(
-        {"words": words, "weights": torch.stack([layer[0] for layer in weights]).double().numpy(), "right": right}
+        {
+            "words": words,
+            "weights": torch.stack([layer[0] for layer in weights]).double().numpy(),
+            "right": right,
+        }
     )
 
 
 def _run(name: str, back: int) -> tuple[RunConfig, Task]:
     options = {"length": WORDS, "symbols": WORDS, "back": back}
-    run = RunConfig(task="lag", task_options=options, name=name, encoding=name, seed=0, model=MODEL, training=TRAINING)
+    run = RunConfig(
+        task="lag",
+        task_options=options,
+        name=name,
+        encoding=name,
+        seed=0,
+        model=MODEL,
+        training=TRAINING,
+    )
     return run, make_task(run.task, **options)
 
 

@@ -21,7 +21,9 @@ QUICK, SLOW = 20.0, 120.0  # seconds for a picture, and for what trains or measu
 class Desk:
     """One explorer: `own` are the user's encodings as path.py:Class, `store` the file with runs."""
 
-    def __init__(self, own: Sequence[str] = (), store: Path = Path("locant-results/runs.sqlite")) -> None:
+    def __init__(
+        self, own: Sequence[str] = (), store: Path = Path("locant-results/runs.sqlite")
+    ) -> None:
         self.own, self.store = tuple(own), store
         self.quick, self.slow = Lane(QUICK), Lane(SLOW)
 

@@ -75,7 +75,11 @@ def _times(series: Series) -> np.ndarray:
     """Moments as text, numbers as they are, rows counted where there is no time: (T)."""
     if series.times is None:
         return np.arange(len(series.values))
-    return series.times.astype("datetime64[ms]").astype(str) if series.times.dtype.kind == "M" else series.times
+    return (
+        series.times.astype("datetime64[ms]").astype(str)
+        if series.times.dtype.kind == "M"
+        else series.times
+    )
 
 
 def _place(row: int, time: Any) -> str:
@@ -85,4 +89,8 @@ def _place(row: int, time: Any) -> str:
     """
     if time is None:
         return f"row {row}"
-    return str(time.astype("datetime64[s]")).replace("T", " ") if isinstance(time, np.datetime64) else f"{time:g}"
+    return (
+        str(time.astype("datetime64[s]")).replace("T", " ")
+        if isinstance(time, np.datetime64)
+        else f"{time:g}"
+    )

@@ -57,7 +57,9 @@ def refusal(method: str, path: str, headers: Iterable[tuple[bytes, bytes]]) -> s
     hosts = [value for name, value in listed if name == "host"]
     if len(hosts) != 1 or _name(hosts[0]) not in HERE:
         asked = hosts[0][:100] if hosts else ""
-        return f"the explorer answers to {' and '.join(HERE)} alone. Got the host {asked!r} instead."
+        return (
+            f"the explorer answers to {' and '.join(HERE)} alone. Got the host {asked!r} instead."
+        )
     elsewhere = said.get("sec-fetch-site", "none") not in ("same-origin", "none")
     if elsewhere and (method not in READING or path.startswith("/api")):
         return "this was asked by another site's page. Open the explorer's own address instead."

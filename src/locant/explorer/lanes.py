@@ -69,7 +69,9 @@ class Lane:
             return worker.pipe.recv()
         except (EOFError, OSError):
             self.end()
-            raise Ended("the process that worked on this has died. Choose a smaller size, or ask again.") from None
+            raise Ended(
+                "the process that worked on this has died. Choose a smaller size, or ask again."
+            ) from None
 
     def end(self) -> None:
         """End the process; the next piece of work starts another."""

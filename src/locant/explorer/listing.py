@@ -70,7 +70,9 @@ def choices(entry: Entry, option: str) -> list[str]:
         return []
     wanted = {option.upper(), f"{option.upper()}S"}
     for item in ast.parse(entry.path.read_text(encoding="utf-8")).body:
-        if isinstance(item, ast.Assign) and wanted & {ast.unparse(target) for target in item.targets}:
+        if isinstance(item, ast.Assign) and wanted & {
+            ast.unparse(target) for target in item.targets
+        }:
             try:
                 return [str(one) for one in ast.literal_eval(item.value)]
             except ValueError:
@@ -80,7 +82,9 @@ def choices(entry: Entry, option: str) -> list[str]:
 
 def _place(path: Path) -> str:
     """Where the file is: within the package for ours, else as it is."""
-    return f"locant/{path.relative_to(PACKAGE).as_posix()}" if PACKAGE in path.parents else str(path)
+    return (
+        f"locant/{path.relative_to(PACKAGE).as_posix()}" if PACKAGE in path.parents else str(path)
+    )
 
 
 def theme_css() -> str:

@@ -21,7 +21,9 @@ def default_order(words: Sequence[str]) -> list[int]:
     ([0, 2, 1], [1, 0])
     """
     last = len(words) - 1
-    for one, other in sorted(combinations(range(last + 1), 2), key=lambda pair: (pair[0] != 1, -pair[1])):
+    for one, other in sorted(
+        combinations(range(last + 1), 2), key=lambda pair: (pair[0] != 1, -pair[1])
+    ):
         order = list(range(last + 1))
         order[one], order[other] = other, one
         if not reads_the_same(words, order) and not reads_reversed(words, order):
@@ -63,9 +65,7 @@ def verdict(words: Sequence[str], order: Sequence[int], *, follow: bool) -> str:
             "An encoding that sees distances only cannot tell this order from the original."
         )
     else:
-        return (
-            "the outputs just follow their words. Every word gives the same vector wherever it stands: order is lost."
-        )
+        return "the outputs just follow their words. Every word gives the same vector wherever it stands: order is lost."
     return f"the outputs just follow their words, {why} {_advice(words)}"
 
 

@@ -30,9 +30,13 @@ def picture(name: str, size: Size, view: str, head: int) -> bytes:
     """{"numbers": …}, or {"reason": why there is none}."""
     with told(name):
         encoding = still(made(name, size))
-        draw: Callable[[Encoding], Numbers] = partial(_one_head, head=head) if view == "bias" else PICTURES[view]
+        draw: Callable[[Encoding], Numbers] = (
+            partial(_one_head, head=head) if view == "bias" else PICTURES[view]
+        )
         try:
-            return answer({"numbers": draw(encoding), "learns": any(True for _ in encoding.parameters())})
+            return answer(
+                {"numbers": draw(encoding), "learns": any(True for _ in encoding.parameters())}
+            )
         except NotOffered as reason:
             return answer({"reason": str(reason)})
 

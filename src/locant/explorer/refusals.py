@@ -54,5 +54,10 @@ def sentence(error: dict[str, object]) -> str:
 
 async def _missing(request: Request, problem: Exception) -> JSONResponse:
     assert isinstance(problem, HTTPException)
-    said = {404: f"there is nothing at {request.url.path[:200]}.", 405: "this address is asked in another way."}
-    return JSONResponse({"error": said.get(problem.status_code, str(problem.detail))}, problem.status_code)
+    said = {
+        404: f"there is nothing at {request.url.path[:200]}.",
+        405: "this address is asked in another way.",
+    }
+    return JSONResponse(
+        {"error": said.get(problem.status_code, str(problem.detail))}, problem.status_code
+    )

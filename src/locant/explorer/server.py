@@ -37,7 +37,11 @@ def make_app(desk: Desk) -> FastAPI:
         desk.slow.end()
 
     app = FastAPI(
-        title="locant explore", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+        title="locant explore",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
     )
     refusals.add(app)
     app.add_middleware(Guard)

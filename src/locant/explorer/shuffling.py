@@ -52,4 +52,6 @@ def shuffled(name: str, size: Size, words: list[str], order: list[int]) -> bytes
 
 def _meaning(word: str, dim: int) -> Tensor:
     """A vector (D) for a word, the same wherever it stands."""
-    return torch.randn(dim, generator=torch.Generator().manual_seed(stable_seed(f"word/{word.lower()}")))
+    return torch.randn(
+        dim, generator=torch.Generator().manual_seed(stable_seed(f"word/{word.lower()}"))
+    )

@@ -28,10 +28,21 @@ def studies(path: Path) -> bytes:
         return answer({"studies": [], "unfinished": [], "in_flight": 0})
     store = existing(path)
     kept = [
-        {"id": one["id"], "title": one["study"]["title"], "finished": one["finished"], "runs": len(one["runs"])}
+        {
+            "id": one["id"],
+            "title": one["study"]["title"],
+            "finished": one["finished"],
+            "runs": len(one["runs"]),
+        }
         for one in store.studies()
     ]
-    return answer({"studies": kept, "unfinished": list(map(_so_far, unfinished(store))), "in_flight": in_flight(store)})
+    return answer(
+        {
+            "studies": kept,
+            "unfinished": list(map(_so_far, unfinished(store))),
+            "in_flight": in_flight(store),
+        }
+    )
 
 
 def _so_far(group: Any) -> dict[str, Any]:
@@ -44,11 +55,19 @@ def _so_far(group: Any) -> dict[str, Any]:
             "name": name,
             "done": len(group.rows.get(name, [])),
             "failed": group.failed.get(name, 0),
-            "mean": np.mean([one[metric] for one in group.rows.get(name, []) if metric in one] or [np.nan]),
+            "mean": np.mean(
+                [one[metric] for one in group.rows.get(name, []) if metric in one] or [np.nan]
+            ),
         }
         for name in dict.fromkeys([*group.rows, *group.failed])
     ]
-    return {"task": group.task, "metric": metric, "searched": group.searched, "last": group.last, "rows": rows}
+    return {
+        "task": group.task,
+        "metric": metric,
+        "searched": group.searched,
+        "last": group.last,
+        "rows": rows,
+    }
 
 
 def study(path: Path, asked: str) -> bytes:
@@ -76,7 +95,11 @@ def record_of(path: Path, study_id: str, _finished: float) -> tuple[Store, Study
 def _told(path: Path, study_id: str, finished: float) -> bytes:
     _, record = record_of(path, study_id, finished)
     shown = Shown(record)
-    made = {"metric": scores.metric(shown), "forest": scores.forest(shown), "lengths": scores.lengths(shown)}
+    made = {
+        "metric": scores.metric(shown),
+        "forest": scores.forest(shown),
+        "lengths": scores.lengths(shown),
+    }
     title, facts = told.heading(record)
     return answer(
         {
@@ -92,8 +115,14 @@ def _told(path: Path, study_id: str, finished: float) -> bytes:
             "rows": [told.cells(row, record) for row in told.table(record)],
             "failures": [f"{row.name}: {why}" for row in record.rows for why in row.failures],
             "entrants": {row.name: _drawn(shown.drawn[row.name]) for row in record.rows},
-            "attention": [row.name for row in record.rows if any(note.get("attention") for note in row.notes)],
-            "pictures": {name: _numbers(one.numbers, one.caption) for name, one in made.items() if one is not None},
+            "attention": [
+                row.name for row in record.rows if any(note.get("attention") for note in row.notes)
+            ],
+            "pictures": {
+                name: _numbers(one.numbers, one.caption)
+                for name, one in made.items()
+                if one is not None
+            },
         }
     )
 
@@ -101,14 +130,34 @@ def _told(path: Path, study_id: str, finished: float) -> bytes:
 def _drawn(one: Entrant) -> dict[str, Any]:
     colours = {name: one.colour(theme) for name, theme in THEMES.items()}
     broken = dash(one.encoding if one.role == ENCODING else one.name)
-    return {"encoding": one.encoding, "role": one.role, "again": one.again, "colours": colours, "dash": broken}
+    return {
+        "encoding": one.encoding,
+        "role": one.role,
+        "again": one.again,
+        "colours": colours,
+        "dash": broken,
+    }
 
 
 def _numbers(numbers: dict[str, Any], caption: str) -> dict[str, Any]:
     """Every seed's values, with the mean and its interval beside them."""
-    each = numbers.get("gaps", numbers.get("scores", []))  # (seeds) or (lengths, seeds) for each row
+    each = numbers.get(
+        "gaps", numbers.get("scores", [])
+    )  # (seeds) or (lengths, seeds) for each row
     means = [np.atleast_2d(values).mean(1) if np.size(values) else [] for values in each]
-    ends = [[interval(row) for row in np.atleast_2d(values)] if np.size(values) else [] for values in each]
-    rest = {name: value for name, value in numbers.items() if name not in ("entrants", "gaps", "scores")}
+    ends = [
+        [interval(row) for row in np.atleast_2d(values)] if np.size(values) else []
+        for values in each
+    ]
+    rest = {
+        name: value for name, value in numbers.items() if name not in ("entrants", "gaps", "scores")
+    }
     names = [one.name for one in numbers["entrants"]]
-    return {"names": names, "caption": caption, "values": each, "means": means, "intervals": ends, **rest}
+    return {
+        "names": names,
+        "caption": caption,
+        "values": each,
+        "means": means,
+        "intervals": ends,
+        **rest,
+    }

@@ -21,7 +21,11 @@ def window(path: Path, study: str, name: str, trained: bool) -> bytes:
     """Attention weights (layers, heads, T, T) of one row on the example of its first seed, and that example."""
     store, record = record_of(*kept(path, study))
     row = next((row for row in record.rows if row.name == name), None)
-    noted = next((at for at, note in enumerate(row.notes) if note.get("attention")), None) if row else None
+    noted = (
+        next((at for at, note in enumerate(row.notes) if note.get("attention")), None)
+        if row
+        else None
+    )
     if row is None or noted is None:
         raise ValueError(f"{record.id} has no row called {name[:100]!r} whose attention was kept.")
     found = [one for digest in row.digests if (one := store.find(digest, None)) is not None]
@@ -36,7 +40,11 @@ def window(path: Path, study: str, name: str, trained: bool) -> bytes:
         task = make_task(run.task, **run.task_options)
         note = row.notes[noted] if trained else notes(build(run, task), run, task, {})
     return answer(
-        {"weights": unpacked(note["attention"]), "seed": run.seed, **_example(task.example(run.seed), task.symbols)}
+        {
+            "weights": unpacked(note["attention"]),
+            "seed": run.seed,
+            **_example(task.example(run.seed), task.symbols),
+        }
     )
 
 

@@ -12,4 +12,6 @@ def workings(name: str, size: Size, position: int, key: int) -> bytes:
     """{"parts": [{"title", "lines"}]}, one for each hook that the encoding uses."""
     with told(name):
         parts = work_out(made(name, size), position, key)
-    return answer({"parts": [{"hook": part.hook, "title": part.title, "lines": part.lines} for part in parts]})
+    return answer(
+        {"parts": [{"hook": part.hook, "title": part.title, "lines": part.lines} for part in parts]}
+    )

@@ -72,7 +72,9 @@ def _kept(x: Tensor, edge: int, factor: float) -> Tensor:
     if x.device.type != "cpu":
         words = torch.empty(count, dtype=torch.int64, device=x.device).random_(-(2**63), None)
         return (words.view(torch.int16)[: x.numel()].view(x.shape) >= edge).to(x.dtype).mul_(factor)
-    drawn = np.random.SFC64(int(torch.randint(2**62, ()))).random_raw(count).view(np.int16)[: x.numel()]
+    drawn = (
+        np.random.SFC64(int(torch.randint(2**62, ()))).random_raw(count).view(np.int16)[: x.numel()]
+    )
     real = np.float64 if x.dtype == torch.float64 else np.float32
     return torch.from_numpy((drawn >= edge) * real(factor)).view(x.shape).to(x.dtype)
 

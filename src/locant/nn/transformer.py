@@ -70,22 +70,36 @@ class Transformer(nn.Module):
         self.embed = nn.Identity() if embed is None else embed
         self.head = nn.Identity() if head is None else head
         self.norm = (
-            nn.LayerNorm(self.shape.dim) if one_of("Transformer", "norm", norm, NORMS) == "pre" else nn.Identity()
+            nn.LayerNorm(self.shape.dim)
+            if one_of("Transformer", "norm", norm, NORMS) == "pre"
+            else nn.Identity()
         )
         self.dropout = make_dropout("Transformer", dropout, dropout_from)
         one_of("Transformer", "activation", activation, ACTIVATIONS)
         wide = 4 * self.shape.dim if ffn is None else whole_number("Transformer", "ffn", ffn)
         acting = each if self.per_layer else each[:1]
         self.layers = nn.ModuleList(
-            Layer(self.shape, norm, wide, ACTIVATIONS[activation], kv_heads, projection_bias, self.dropout)
+            Layer(
+                self.shape,
+                norm,
+                wide,
+                ACTIVATIONS[activation],
+                kv_heads,
+                projection_bias,
+                self.dropout,
+            )
             for _ in each
         )
-        self.fuse = nn.ModuleList(_fuse(one) for one in acting)  # drawn last: all else is the same for every encoding
+        self.fuse = nn.ModuleList(
+            _fuse(one) for one in acting
+        )  # drawn last: all else is the same for every encoding
 
     def forward(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> Tensor:
         """Tokens at positions pos (T) or (B,T); mask as in `attend`."""
         x = self._start(x, pos)
-        inputs = [prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()]
+        inputs = [
+            prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()
+        ]
         for index, layer in enumerate(self._layers()):
             x = layer(self._enter(index, x, pos), inputs[self.uses[index]])
         return self.head(self.norm(x))
@@ -93,7 +107,9 @@ class Transformer(nn.Module):
     def look(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> Looked:
         """The output and every layer's attention weights (B,H,T,T)."""
         x = self._start(x, pos)
-        inputs = [prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()]
+        inputs = [
+            prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()
+        ]
         kept = []
         for index, layer in enumerate(self._layers()):
             x, weights = layer.look(self._enter(index, x, pos), inputs[self.uses[index]])
@@ -101,11 +117,18 @@ class Transformer(nn.Module):
         return Looked(self.head(self.norm(x)), kept)
 
     def step(
-        self, x: Tensor, pos: Tensor, caches: list[Cache] | None = None, *, mask: Tensor | None = None
+        self,
+        x: Tensor,
+        pos: Tensor,
+        caches: list[Cache] | None = None,
+        *,
+        mask: Tensor | None = None,
     ) -> tuple[Tensor, list[Cache]]:
         """New tokens of a causal model over those in the caches: the output, and the caches to go on with."""
         if not self.causal:
-            raise ValueError("only a causal model can go on from a cache. Make it with causal=True.")
+            raise ValueError(
+                "only a causal model can go on from a cache. Make it with causal=True."
+            )
         x = self._start(x, pos)
         if caches is not None and len(caches) != len(self.layers):
             raise ValueError(
@@ -158,8 +181,12 @@ class Layer(nn.Module):
     ) -> None:
         super().__init__()
         self.norm_first = norm == "pre"
-        self.attention = Projections(shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop)
-        self.network = nn.Sequential(nn.Linear(shape.dim, ffn), activation(), drop, nn.Linear(ffn, shape.dim))
+        self.attention = Projections(
+            shape, kv_heads=kv_heads, projection_bias=projection_bias, drop=drop
+        )
+        self.network = nn.Sequential(
+            nn.Linear(shape.dim, ffn), activation(), drop, nn.Linear(ffn, shape.dim)
+        )
         self.norms = nn.ModuleList([nn.LayerNorm(shape.dim), nn.LayerNorm(shape.dim)])
         self.dropout = drop
 
@@ -185,10 +212,14 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.network(x)))
 
 
-def _one_for_each_layer(encoding: Encoding | Sequence[Encoding], layers: int | None) -> list[Encoding]:
+def _one_for_each_layer(
+    encoding: Encoding | Sequence[Encoding], layers: int | None
+) -> list[Encoding]:
     if isinstance(encoding, Encoding):
         if layers is None:
-            raise ValueError("Transformer needs the number of layers, or a list with one encoding for each layer.")
+            raise ValueError(
+                "Transformer needs the number of layers, or a list with one encoding for each layer."
+            )
         return [encoding] * whole_number("Transformer", "layers", layers)
     if isinstance(encoding, str) or not isinstance(encoding, Iterable):
         need_encoding("Transformer", encoding)
@@ -198,11 +229,18 @@ def _one_for_each_layer(encoding: Encoding | Sequence[Encoding], layers: int | N
             f"Transformer was given {len(each)} encodings for layers={layers}: one for each layer is needed."
         )
     if not all(isinstance(one, Encoding) for one in each):
-        raise ValueError("every entry of the list must be an encoding; use make('none', …) for a layer without.")
+        raise ValueError(
+            "every entry of the list must be an encoding; use make('none', …) for a layer without."
+        )
     first = each[0]
     for one in each:
-        if (one.shape.dim, one.shape.heads) != (first.shape.dim, first.shape.heads) or one.axes != first.axes:
-            raise ValueError(f"all encodings must have one dim, heads and axes. Got {first.shape} and {one.shape}.")
+        if (one.shape.dim, one.shape.heads) != (
+            first.shape.dim,
+            first.shape.heads,
+        ) or one.axes != first.axes:
+            raise ValueError(
+                f"all encodings must have one dim, heads and axes. Got {first.shape} and {one.shape}."
+            )
     return each
 
 

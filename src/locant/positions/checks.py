@@ -15,16 +15,25 @@ def in_transform(values: Tensor) -> bool:
     """Whether a tensor is inside one of torch.func's transforms, such as vmap or grad."""
     if torch.compiler.is_compiling():
         return False
-    if getattr(torch._C, "_are_functorch_transforms_active", bool)():  # then what is not wrapped is not as usual either
+    if getattr(
+        torch._C, "_are_functorch_transforms_active", bool
+    )():  # then what is not wrapped is not as usual either
         return True
-    signs = ("is_functorch_wrapped_tensor", "is_legacy_batchedtensor")  # the second: many gradients at once
+    signs = (
+        "is_functorch_wrapped_tensor",
+        "is_legacy_batchedtensor",
+    )  # the second: many gradients at once
     return any(bool(getattr(torch._C._functorch, sign, lambda _: False)(values)) for sign in signs)
 
 
-def check(pos: Tensor, *, batch: int, length: int, axes: int, device: torch.device, name: str) -> None:
+def check(
+    pos: Tensor, *, batch: int, length: int, axes: int, device: torch.device, name: str
+) -> None:
     """Refuse positions that do not fit their tokens, before torch broadcasts them without a word."""
     if not isinstance(pos, Tensor):
-        raise ValueError(f"{name} must be a tensor of positions. Got {type(pos).__name__}: see locant.positions.")
+        raise ValueError(
+            f"{name} must be a tensor of positions. Got {type(pos).__name__}: see locant.positions."
+        )
     shape = tuple(pos.shape)
     tail = (length,) if axes == 1 else (length, axes)
     if shape not in (tail, (1, *tail), (batch, *tail)):

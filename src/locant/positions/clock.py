@@ -11,10 +11,20 @@ from torch import Tensor
 
 from locant._internal.checks import positive
 
-UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "D": 86400 * 10**9}
+UNITS = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "min": 60 * 10**9,
+    "h": 3600 * 10**9,
+    "D": 86400 * 10**9,
+}
 
 
-def timestamps(times: Any, *, unit: str | float | None = None, device: torch.device | str | None = None) -> Tensor:
+def timestamps(
+    times: Any, *, unit: str | float | None = None, device: torch.device | str | None = None
+) -> Tensor:
     """Times as positions, counted from each row's first: (T) or (B,T), float64.
 
     times  datetime64, datetimes, ISO strings, a pandas or polars column, or numbers; any shape (T) or (B,T)
@@ -28,7 +38,9 @@ def timestamps(times: Any, *, unit: str | float | None = None, device: torch.dev
     """
     values, tick = _as_numbers(times)
     if values.ndim not in (1, 2) or values.shape[-1] == 0:
-        raise ValueError(f"times have the shape (T) or (B,T) with at least one time. Got {values.shape} instead.")
+        raise ValueError(
+            f"times have the shape (T) or (B,T) with at least one time. Got {values.shape} instead."
+        )
     values, tick = _roomy(values, tick)
     since = values - values[..., :1]  # exact for whole numbers, float64 otherwise
     return torch.as_tensor(since / _step(since, unit, tick), dtype=torch.float64, device=device)
@@ -38,14 +50,22 @@ def _as_numbers(times: Any) -> tuple[np.ndarray, int]:
     """Times as whole ticks, and the nanoseconds of a tick; plain numbers as they are, with a tick of 0."""
     raw = _as_array(times)
     if raw.dtype.kind == "O" and not _are_numbers(raw):
-        raw = np.array([_moment(item) for item in raw.ravel()], dtype="datetime64").reshape(raw.shape)
+        raw = np.array([_moment(item) for item in raw.ravel()], dtype="datetime64").reshape(
+            raw.shape
+        )
     if raw.dtype.kind in "US":
-        raw = np.array([_moment(str(item)) for item in raw.ravel()], dtype="datetime64").reshape(raw.shape)
+        raw = np.array([_moment(str(item)) for item in raw.ravel()], dtype="datetime64").reshape(
+            raw.shape
+        )
     if raw.dtype.kind == "M":
         if np.isnat(raw).any():
-            raise ValueError(f"time number {int(np.isnat(raw).argmax())} is missing (NaT). Drop those rows first.")
+            raise ValueError(
+                f"time number {int(np.isnat(raw).argmax())} is missing (NaT). Drop those rows first."
+            )
         unit = np.datetime_data(raw.dtype)[0]
-        unit = unit if unit in ("ms", "us", "ns") else "s"  # seconds reach any year; nanoseconds only 292
+        unit = (
+            unit if unit in ("ms", "us", "ns") else "s"
+        )  # seconds reach any year; nanoseconds only 292
         return raw.astype(f"datetime64[{unit}]").astype(np.int64), UNITS[unit]
     if raw.dtype.kind == "c":
         raise ValueError("times are real numbers, but these are complex.")
@@ -77,7 +97,9 @@ def _as_array(times: Any) -> np.ndarray:
     try:
         return np.asarray(times.to_numpy() if hasattr(times, "to_numpy") else times)
     except ValueError as problem:
-        raise ValueError(f"times have the shape (T) or (B,T), with rows of one length: {problem}.") from None
+        raise ValueError(
+            f"times have the shape (T) or (B,T), with rows of one length: {problem}."
+        ) from None
 
 
 def _are_numbers(raw: np.ndarray) -> bool:
@@ -104,7 +126,9 @@ def _moment(item: Any) -> np.datetime64:
         return np.datetime64((item - shift if shift else item).replace(tzinfo=None))
     if isinstance(item, date):
         return np.datetime64(item)
-    raise ValueError(f"{item!r} is not a time. Dates, datetimes, datetime64, ISO strings and numbers are understood.")
+    raise ValueError(
+        f"{item!r} is not a time. Dates, datetimes, datetime64, ISO strings and numbers are understood."
+    )
 
 
 def _step(since: np.ndarray, unit: str | float | None, tick: int) -> float:

@@ -38,7 +38,9 @@ def from_mask(mask: Tensor) -> Tensor:
     """
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise ValueError(f"a mask is a boolean tensor, True where there is a token. Got {kind}: write mask.bool().")
+        raise ValueError(
+            f"a mask is a boolean tensor, True where there is a token. Got {kind}: write mask.bool()."
+        )
     if mask.dim() not in (1, 2):
         raise ValueError(f"a mask has the shape (T) or (B,T). Got {tuple(mask.shape)} instead.")
     return (mask.long().cumsum(-1) - 1).clamp_min(0) * mask
@@ -55,7 +57,9 @@ def packed(lengths: Sequence[int] | Tensor, *, device: torch.device | str | None
     if isinstance(lengths, Tensor):
         lengths = lengths.tolist()
     if not isinstance(lengths, Iterable):
-        raise ValueError(f"packed needs a list of lengths, as in packed([4, 7]). Got {lengths!r} instead.")
+        raise ValueError(
+            f"packed needs a list of lengths, as in packed([4, 7]). Got {lengths!r} instead."
+        )
     counts = [whole_number("packed", "a length", length) for length in lengths]
     if not counts:
         raise ValueError("packed needs at least one length.")

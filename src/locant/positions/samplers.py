@@ -59,7 +59,9 @@ def cape(
     return factor * (real + shift * uniform(*one) + jitter * uniform(*pos.shape))
 
 
-def skips(pos: Tensor, limit: int, *, chunks: int = 2, generator: torch.Generator | None = None) -> Tensor:
+def skips(
+    pos: Tensor, limit: int, *, chunks: int = 2, generator: torch.Generator | None = None
+) -> Tensor:
     """Cut the positions into chunks and let each chunk but the first jump ahead, staying below `limit`.
 
     Zhu et al. 2024 (PoSE), arXiv:2309.10400: distances of a long text, seen in a short one. Each row is cut anew.
@@ -77,8 +79,12 @@ def skips(pos: Tensor, limit: int, *, chunks: int = 2, generator: torch.Generato
         )
     rows = pos.reshape(-1, pos.shape[-1])
     where = _device(generator)
-    cuts = torch.randint(1, max(count, 2), (len(rows), chunks - 1), generator=generator, device=where)
-    jumps = torch.randint(0, limit - count + 1, (len(rows), chunks - 1), generator=generator, device=where)
+    cuts = torch.randint(
+        1, max(count, 2), (len(rows), chunks - 1), generator=generator, device=where
+    )
+    jumps = torch.randint(
+        0, limit - count + 1, (len(rows), chunks - 1), generator=generator, device=where
+    )
     cuts, jumps = cuts.sort(-1).values.to(pos.device), jumps.sort(-1).values.to(pos.device)
     jumps = torch.cat([jumps.new_zeros(len(rows), 1), jumps], -1)  # the first chunk stays
     chunk = torch.searchsorted(cuts, rows.contiguous(), right=True)
@@ -92,8 +98,14 @@ def _device(generator: torch.Generator | None) -> torch.device:
 
 def _need_counting(name: str, pos: Tensor) -> Tensor:
     """The positions as int64, when they are whole numbers from 0 up."""
-    is_whole = isinstance(pos, Tensor) and not (pos.is_floating_point() or pos.is_complex() or pos.dtype == torch.bool)
+    is_whole = isinstance(pos, Tensor) and not (
+        pos.is_floating_point() or pos.is_complex() or pos.dtype == torch.bool
+    )
     if not is_whole or pos.numel() == 0 or int(pos.min()) < 0:
-        got = f"{pos.dtype}, shape {tuple(pos.shape)}" if isinstance(pos, Tensor) else type(pos).__name__
+        got = (
+            f"{pos.dtype}, shape {tuple(pos.shape)}"
+            if isinstance(pos, Tensor)
+            else type(pos).__name__
+        )
         raise ValueError(f"{name} maps whole-number positions from 0 up. Got {got} instead.")
     return pos.long()

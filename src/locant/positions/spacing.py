@@ -29,7 +29,11 @@ def evenly_spaced(q_pos: Tensor, k_pos: Tensor) -> Spacing | None:
     step = k_pos.flatten()[1] - k_pos.flatten()[0]
     ahead = q_pos[..., 0] - k_pos[..., 0]
     even = all(bool((pos == pos[..., :1] + step * _counted(pos)).all()) for pos in (q_pos, k_pos))
-    return Spacing(step, ahead.flatten()[0]) if even and bool((ahead == ahead.flatten()[0]).all()) else None
+    return (
+        Spacing(step, ahead.flatten()[0])
+        if even and bool((ahead == ahead.flatten()[0]).all())
+        else None
+    )
 
 
 def _counted(pos: Tensor) -> Tensor:

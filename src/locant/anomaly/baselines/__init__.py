@@ -24,7 +24,9 @@ def names() -> list[str]:
     >>> names()
     ['distance', 'harmonic', 'local_quadratic', 'nearest_window', 'rolling_median', 'second_difference', 'sub_pca']
     """
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(
+        path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_")
+    )
 
 
 def shown(name: str) -> str:

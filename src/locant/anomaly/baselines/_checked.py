@@ -8,7 +8,13 @@ TINY = 1e-9  # in series of unit size, less than this is rounding
 
 
 def checked(
-    owner: str, lead: np.ndarray, series: np.ndarray, *, least_lead: int = 0, least: int = 1, remedy: str = ""
+    owner: str,
+    lead: np.ndarray,
+    series: np.ndarray,
+    *,
+    least_lead: int = 0,
+    least: int = 1,
+    remedy: str = "",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lead (L, F) and series (T, F) in float64, all finite.
 
@@ -28,9 +34,13 @@ def checked(
         )
     more = f"Give a longer one{remedy and ', '}{remedy}."
     if len(series) == 0:
-        raise ValueError(f"{owner} was given a series without points. Give at least one point to judge.")
+        raise ValueError(
+            f"{owner} was given a series without points. Give at least one point to judge."
+        )
     if len(lead) < least_lead:
-        raise ValueError(f"{owner} needs a lead of at least {_counted(least_lead, 'point')}. Got {len(lead)}. {more}")
+        raise ValueError(
+            f"{owner} needs a lead of at least {_counted(least_lead, 'point')}. Got {len(lead)}. {more}"
+        )
     if len(lead) + len(series) < least:
         raise ValueError(
             f"{owner} needs at least {_counted(least, 'point')} of lead and series together. "
@@ -43,7 +53,9 @@ def _table(owner: str, part: str, values: np.ndarray) -> np.ndarray:
     """Points × features in float64, all finite."""
     values = np.asarray(values)
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"{owner} takes a {part} of real numbers. Got an array of type {values.dtype}.")
+        raise ValueError(
+            f"{owner} takes a {part} of real numbers. Got an array of type {values.dtype}."
+        )
     if values.ndim != 2 or values.shape[1] == 0:
         raise ValueError(
             f"{owner} takes a {part} of shape (points, features). Got {values.shape}.\n"

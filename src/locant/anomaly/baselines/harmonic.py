@@ -27,14 +27,22 @@ POINTS = 8  # a wave takes three numbers: at most one wave to so many points
 
 
 def score(
-    lead: np.ndarray, series: np.ndarray, *, components: int = 8, periods: Sequence[float] | None = None
+    lead: np.ndarray,
+    series: np.ndarray,
+    *,
+    components: int = 8,
+    periods: Sequence[float] | None = None,
 ) -> np.ndarray:
     """How far each point is from what the waves say, (T,)."""
     return np.abs(series - fit(lead, series, components=components, periods=periods)).max(1)
 
 
 def fit(
-    lead: np.ndarray, series: np.ndarray, *, components: int = 8, periods: Sequence[float] | None = None
+    lead: np.ndarray,
+    series: np.ndarray,
+    *,
+    components: int = 8,
+    periods: Sequence[float] | None = None,
 ) -> np.ndarray:
     """What was expected of the series, (T, F).
 
@@ -42,7 +50,11 @@ def fit(
     periods     the periods, when they are known; nothing is looked for then
     """
     most = whole_number("harmonic", "components", components, least=0)
-    known = None if periods is None else [1 / at_least("harmonic", "every period", period, 2) for period in periods]
+    known = (
+        None
+        if periods is None
+        else [1 / at_least("harmonic", "every period", period, 2) for period in periods]
+    )
     lead, series = checked("harmonic", lead, series, least=max(POINTS, 3 + 2 * len(known or ())))
     expected = []
     for values in np.concatenate([lead, series]).T:
@@ -79,14 +91,18 @@ def _find(values: np.ndarray, most: int) -> list[float]:
 def _peak(rest: np.ndarray, found: list[float]) -> float | None:
     """The strongest frequency of what is left over; None when noise could well have one as strong."""
     n, edge = len(rest), 3 * spread(rest)
-    power = np.abs(np.fft.rfft(np.clip(rest, -edge, edge), 4 * n)) ** 2  # clipped: a spike has every frequency
+    power = (
+        np.abs(np.fft.rfft(np.clip(rest, -edge, edge), 4 * n)) ** 2
+    )  # clipped: a spike has every frequency
     frequency = np.arange(len(power)) / (4 * n)
     noise = np.median(power[4::4]) / np.log(2)  # the mean of exponential values from their median
     power[frequency < 2 / n] = 0  # what is not seen twice is not known to come back
     for other in found:
         power[np.abs(frequency - other) < 1 / n] = 0  # nearer ones cannot be told apart
     best = int(power.argmax())
-    stands_out = power[best] > noise * np.log(n / 2 / CHANCE)  # the largest of n/2 exponential values
+    stands_out = power[best] > noise * np.log(
+        n / 2 / CHANCE
+    )  # the largest of n/2 exponential values
     return float(frequency[best]) if stands_out and edge > 3 * TINY else None
 
 
@@ -102,7 +118,9 @@ def _refined(values: np.ndarray, frequencies: list[float]) -> list[float]:
         numbers, weight = regress(columns, values, weight, rounds=1)
         cos, sin, a, b = columns[:, 2::2], columns[:, 3::2], numbers[2::2], numbers[3::2]
         slope = 2 * np.pi * _times(n) / n * (b * cos - a * sin)  # d expected / d (n·f), (n, waves)
-        step = weighted(np.concatenate([columns, slope], axis=1), values, weight)[len(numbers) :] / n
+        step = (
+            weighted(np.concatenate([columns, slope], axis=1), values, weight)[len(numbers) :] / n
+        )
         now = np.clip(now + np.clip(step, -0.25 / n, 0.25 / n), 1 / n, 0.5)
         if np.abs(step).max() < 1e-3 / n:
             break

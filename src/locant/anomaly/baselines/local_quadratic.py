@@ -24,12 +24,17 @@ from locant.anomaly.baselines._windows import around
 def score(lead: np.ndarray, series: np.ndarray, *, reach: int = 3) -> np.ndarray:
     """The distance of each point from the parabola through `reach` neighbours on either side, (T,)."""
     width = 2 * whole_number("local_quadratic", "reach", reach, least=2) + 1
-    lead, series = checked("local_quadratic", lead, series, least=width, remedy="or a smaller reach")
+    lead, series = checked(
+        "local_quadratic", lead, series, least=width, remedy="or a smaller reach"
+    )
     windows, place = around(np.concatenate([lead, series]), width)
     weights = np.stack([_weights(width, left_out) for left_out in range(width)])
     expected = np.einsum("nfw,nw->nf", windows, weights[place])  # (n, F)
     noise = np.sqrt(1 + (weights**2).sum(1))  # of x − p, where x has noise of size 1
-    return np.abs(series - expected[len(lead) :]).max(1) * (noise[width // 2] / noise)[place[len(lead) :]]
+    return (
+        np.abs(series - expected[len(lead) :]).max(1)
+        * (noise[width // 2] / noise)[place[len(lead) :]]
+    )
 
 
 def _weights(width: int, left_out: int) -> np.ndarray:

@@ -29,7 +29,9 @@ def score(lead: np.ndarray, series: np.ndarray, *, window: int = 96) -> np.ndarr
 def fit(lead: np.ndarray, series: np.ndarray, *, window: int = 96) -> np.ndarray:
     """What was expected of the series, (T, F)."""
     window = whole_number("nearest_window", "window", window, least=2)
-    lead, series = checked("nearest_window", lead, series, least_lead=window, remedy="or a smaller window")
+    lead, series = checked(
+        "nearest_window", lead, series, least_lead=window, remedy="or a smaller window"
+    )
     seen = cut(lead, window)  # (N, F, window)
 
     def expect(windows: np.ndarray) -> np.ndarray:

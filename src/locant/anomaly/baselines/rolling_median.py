@@ -20,7 +20,11 @@ from locant.anomaly.baselines._windows import around
 def score(lead: np.ndarray, series: np.ndarray, *, window: int = 5) -> np.ndarray:
     """The distance of each point from its rolling median, (T,)."""
     if whole_number("rolling_median", "window", window, least=3) % 2 == 0:
-        raise ValueError(f"rolling_median needs an odd window: the point is in its middle. Got {window} instead.")
-    lead, series = checked("rolling_median", lead, series, least=window, remedy="or a smaller window")
+        raise ValueError(
+            f"rolling_median needs an odd window: the point is in its middle. Got {window} instead."
+        )
+    lead, series = checked(
+        "rolling_median", lead, series, least=window, remedy="or a smaller window"
+    )
     windows, _ = around(np.concatenate([lead, series]), window)
     return np.abs(series - np.median(windows, axis=2)[len(lead) :]).max(1)

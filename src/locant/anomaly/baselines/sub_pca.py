@@ -21,12 +21,16 @@ from locant.anomaly.baselines._checked import checked
 from locant.anomaly.baselines._windows import cut, overlaid
 
 
-def score(lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: int = 6) -> np.ndarray:
+def score(
+    lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: int = 6
+) -> np.ndarray:
     """How far each point is from its reconstructions, (T,)."""
     return np.abs(series - fit(lead, series, window=window, components=components)).max(1)
 
 
-def fit(lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: int = 6) -> np.ndarray:
+def fit(
+    lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: int = 6
+) -> np.ndarray:
     """What was expected of the series, (T, F).
 
     window      points that a pattern spans
@@ -38,7 +42,9 @@ def fit(lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: i
     lead, series = checked("sub_pca", lead, series, least_lead=window + components, remedy=remedy)
     seen = cut(lead, window).reshape(-1, lead.shape[1] * window)  # (N, F·window)
     mean = seen.mean(0)
-    patterns = np.linalg.svd(seen - mean, full_matrices=False)[2][:components]  # (components, F·window)
+    patterns = np.linalg.svd(seen - mean, full_matrices=False)[2][
+        :components
+    ]  # (components, F·window)
 
     def expect(windows: np.ndarray) -> np.ndarray:
         apart = windows.reshape(len(windows), -1) - mean

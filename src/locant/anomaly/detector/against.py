@@ -31,12 +31,13 @@ def against_labels(found: Detection) -> dict[str, float]:
         "affiliation F1": affiliation(labels, found.flags).f1,
         "event recall": event_recall(found.series.windows or [], found.flags),
     }
-    return {**out, "VUS-PR of random scores": vus_pr(labels, random_scores(len(labels), 0), window=window)}
+    return {
+        **out,
+        "VUS-PR of random scores": vus_pr(labels, random_scores(len(labels), 0), window=window),
+    }
 
 
 def forgiven(found: Detection) -> str:
     """A sentence on the window of VUS-PR."""
     window = vus_window(found.series.values)
-    return (
-        f"VUS-PR gives part of the credit up to {window // 2} rows from a label (window {window}, found as in TSB-AD)."
-    )
+    return f"VUS-PR gives part of the credit up to {window // 2} rows from a label (window {window}, found as in TSB-AD)."

@@ -29,14 +29,21 @@ class Calibration(NamedTuple):
 
     @classmethod
     def of(
-        cls, blocks: Sequence[Block], fitted: Floats | None, units: Units, width: int, threshold: str | float
+        cls,
+        blocks: Sequence[Block],
+        fitted: Floats | None,
+        units: Units,
+        width: int,
+        threshold: str | float,
     ) -> Calibration:
         """Learn what is usual, and judge held-out blocks as new rows will be judged.
 
         fitted  deviations (T,F) of all rows, which were learnt from and may hold anomalies; None where all are clean
         width   of the smoothing
         """
-        first = np.concatenate([block.away(units) for block in blocks]) if fitted is None else fitted
+        first = (
+            np.concatenate([block.away(units) for block in blocks]) if fitted is None else fitted
+        )
         limit = float(np.quantile(first.max(1), HIDE_ABOVE))
         held_out = [block.away(units, limit) for block in blocks]
         away = np.concatenate(held_out) if fitted is None else fitted

@@ -43,7 +43,9 @@ class Candidate:
         if self.method == "nearest-window":
             return NearestWindow(**settings)
         patches = Patches(settings.pop("tokens"), settings.pop("width"))
-        return MaskedTransformer(encoding=self.encoding, patches=patches, progress=progress, **settings)
+        return MaskedTransformer(
+            encoding=self.encoding, patches=patches, progress=progress, **settings
+        )
 
 
 def candidates(
@@ -65,7 +67,9 @@ def candidates(
     """
     one_of("detect", "method", method, ("auto", *METHODS))
     least = int(np.clip(NUMBERS // columns, 4, 16))
-    window = int(np.clip(season or 64, least, max(least, min(128, length // 10, NUMBERS // columns))))
+    window = int(
+        np.clip(season or 64, least, max(least, min(128, length // 10, NUMBERS // columns)))
+    )
     patch = int(np.clip(-(-2 * (season or 128) // TOKENS), 1, max(1, min(WIDEST, length // 128))))
     tokens = int(min(TOKENS, length // 4 // patch))
     common = {"columns": columns, "tokens": tokens, "width": patch, "steps": steps, "seed": seed}

@@ -37,6 +37,8 @@ class Clock:
         if times is None or (times.dtype.kind == "M") != isinstance(self.start, np.datetime64):
             kind = "dates" if isinstance(self.start, np.datetime64) else "plain numbers"
             got = "none" if times is None else f"times of type {times.dtype}"
-            raise ValueError(f"this detector learnt from rows with times ({kind}); here are {got}. Name them: --time.")
+            raise ValueError(
+                f"this detector learnt from rows with times ({kind}); here are {got}. Name them: --time."
+            )
         gone = times - self.start
         return (gone / np.timedelta64(1, "s") if times.dtype.kind == "M" else gone) / self.step

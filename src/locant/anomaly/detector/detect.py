@@ -30,7 +30,11 @@ DEFAULT = Settings()
 
 
 def detect(
-    series: Series, settings: Settings = DEFAULT, *, train: Series | None = None, progress: Tell | None = None
+    series: Series,
+    settings: Settings = DEFAULT,
+    *,
+    train: Series | None = None,
+    progress: Tell | None = None,
 ) -> Detection:
     """Find anomalies in a series, by a detector that learns from it, or from another one.
 
@@ -48,8 +52,13 @@ def detect(
     source = series if train is None else train
     rows = int(settings.clean * len(series.values)) if train is None else len(train.values)
     if rows < LEAST:
-        raise ValueError(f"detect needs at least {LEAST} rows to learn from. {source.understood.file} gives {rows}.")
-    for name, asked, most in (("season", settings.season, rows // 2), ("smooth", settings.smooth, rows)):
+        raise ValueError(
+            f"detect needs at least {LEAST} rows to learn from. {source.understood.file} gives {rows}."
+        )
+    for name, asked, most in (
+        ("season", settings.season, rows // 2),
+        ("smooth", settings.smooth, rows),
+    ):
         if asked is not None and asked > most:
             raise ValueError(
                 f"detect was asked for {name}={asked}, but {rows} rows are learnt from. Allowed: at most {most}."
@@ -59,28 +68,45 @@ def detect(
     units = Units.of(clean)
     season = settings.season or find_season(clean)
     with one_thread():
-        outcome = self_test(_entrants(source, rows, season, settings), units, clean, at[:rows], settings.seed, tell)
+        outcome = self_test(
+            _entrants(source, rows, season, settings), units, clean, at[:rows], settings.seed, tell
+        )
         best = outcome.best
         blocks = (first_block(best, units, clean, at[:rows], tell), outcome.held_out)
         method = best.make(partial(tell, f"learning: {best.name}"))
         method.fit(Stretch(units.seen(clean), at[:rows]))
         tell("judging", 0.0)
-        mixed = train is None and rows == len(series.values)  # then all rows together say what is usual
+        mixed = train is None and rows == len(
+            series.values
+        )  # then all rows together say what is usual
         judged = judge(method, units, clean, at) if mixed else None
         width = usual_width(rows) if settings.smooth is None else settings.smooth
         why = reasons(outcome.trials, settings, season, best, source)
-        chosen = Chosen(best.method, best.encoding, season, width, bool(best.settings.get("real")), why)
-        calibration = Calibration.of(blocks, judged.away if judged else None, units, width, settings.threshold)
-        last = Stretch(clean, at[:rows]).part(max(0, rows - max(method.least, SEEN) - REHEARSED), rows)
-        detector = Detector(source.names, best, method, units, clock, calibration, chosen, outcome.trials, last)
+        chosen = Chosen(
+            best.method, best.encoding, season, width, bool(best.settings.get("real")), why
+        )
+        calibration = Calibration.of(
+            blocks, judged.away if judged else None, units, width, settings.threshold
+        )
+        last = Stretch(clean, at[:rows]).part(
+            max(0, rows - max(method.least, SEEN) - REHEARSED), rows
+        )
+        detector = Detector(
+            source.names, best, method, units, clock, calibration, chosen, outcome.trials, last
+        )
         if train is not None:
             return detector.detect(series)
-        return detector.told(series, judged or judge(method, units, series.values, at, calibration.limit))
+        return detector.told(
+            series, judged or judge(method, units, series.values, at, calibration.limit)
+        )
 
 
 def _entrants(source: Series, rows: int, season: int | None, settings: Settings) -> list[Candidate]:
     irregular = (source.understood.irregular or 0.0) > IRREGULAR
-    real = {name: irregular and bool(describe(name).claims["real_positions"]) for name in settings.encodings}
+    real = {
+        name: irregular and bool(describe(name).claims["real_positions"])
+        for name in settings.encodings
+    }
     return candidates(
         settings.method,
         settings.encodings,

@@ -77,7 +77,11 @@ class Threshold:
         told += f"measured {_percent(self.measured)} on {self.rows:,} held-out rows."
         if min(self.measured, self.asked or 1.0) < 1 / self.independent:
             told += f" Smoothing leaves about {self.independent} independent scores: too few for so small a rate."
-        return told if self.known_clean else f"{told} Anomalies among these rows count as false alarms."
+        return (
+            told
+            if self.known_clean
+            else f"{told} Anomalies among these rows count as false alarms."
+        )
 
 
 def _percent(share: float) -> str:

@@ -38,16 +38,28 @@ class Detector:
         self.check(series.names, len(series.values))
         at = self.clock.at(series.times, len(series.values))
         with one_thread():
-            return self.told(series, judge(self.method, self.units, series.values, at, self.calibration.limit))
+            return self.told(
+                series, judge(self.method, self.units, series.values, at, self.calibration.limit)
+            )
 
     def told(self, series: Series, judged: Judged) -> Detection:
         """What was judged, as scores and events."""
         known, width = self.calibration, self.chosen.smooth
         away = judged.away / known.usual
         by_column, expected = smooth(away, width), self.units.back(judged.expected)
-        found = find_events(series, expected, by_column, away, known.threshold.value, known.odd, width)
+        found = find_events(
+            series, expected, by_column, away, known.threshold.value, known.odd, width
+        )
         return Detection(
-            series, by_column.max(1), by_column, expected, known.threshold, found, self.chosen, self.trials, self
+            series,
+            by_column.max(1),
+            by_column,
+            expected,
+            known.threshold,
+            found,
+            self.chosen,
+            self.trials,
+            self,
         )
 
     def with_threshold(self, asked: str | float) -> Detector:
@@ -62,4 +74,6 @@ class Detector:
                 f"  Choose them in this order: --columns {','.join(self.names)}; or learn anew, without --model."
             )
         if rows < self.method.least:
-            raise ValueError(f"this detector needs at least {self.method.least} rows, one window. Got {rows}.")
+            raise ValueError(
+                f"this detector needs at least {self.method.least} rows, one window. Got {rows}."
+            )

@@ -26,7 +26,10 @@ def swapped(values: Floats, draw: Generator) -> Floats:
     """Two short stretches change places: possible values, but not then."""
     out, long = values.copy(), int(draw.integers(1, max(2, len(values) // 6)))
     one, other = len(out) // 3, len(out) // 3 + max(long, len(out) // 3)
-    out[one : one + long], out[other : other + long] = values[other : other + long], values[one : one + long]
+    out[one : one + long], out[other : other + long] = (
+        values[other : other + long],
+        values[one : one + long],
+    )
     return out
 
 

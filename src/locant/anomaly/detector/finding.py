@@ -17,7 +17,13 @@ BLAME = 0.5  # a column is at fault when it has at least this part of the worst 
 
 
 def find_events(
-    series: Series, expected: Floats, by_column: Floats, away: Floats, threshold: float, odd: float, gap: int
+    series: Series,
+    expected: Floats,
+    by_column: Floats,
+    away: Floats,
+    threshold: float,
+    odd: float,
+    gap: int,
 ) -> tuple[Event, ...]:
     """Runs of scores above the threshold, each narrowed to its odd points.
 
@@ -25,7 +31,9 @@ def find_events(
     odd  the deviation from which a point is odd; gap: runs that are nearer than this are one
     """
     high = by_column.max(1) > threshold
-    return tuple(_event(series, expected, by_column, away, odd, run) for run in events(_joined(high, gap)))
+    return tuple(
+        _event(series, expected, by_column, away, odd, run) for run in events(_joined(high, gap))
+    )
 
 
 def _joined(high: Flags, gap: int) -> Flags:
@@ -42,7 +50,12 @@ def _joined(high: Flags, gap: int) -> Flags:
 
 
 def _event(
-    series: Series, expected: Floats, by_column: Floats, away: Floats, odd: float, run: tuple[int, int]
+    series: Series,
+    expected: Floats,
+    by_column: Floats,
+    away: Floats,
+    odd: float,
+    run: tuple[int, int],
 ) -> Event:
     rows = slice(*run)
     worst_there = away[rows].max(1)
@@ -52,7 +65,10 @@ def _event(
     peak += start
     most = by_column[rows].max(0)
     most[worst] = max(most[worst], most.max())  # the column of the largest deviation comes first
-    order = sorted(np.flatnonzero(most >= BLAME * most.max()), key=lambda column: (-most[column], column != worst))
+    order = sorted(
+        np.flatnonzero(most >= BLAME * most.max()),
+        key=lambda column: (-most[column], column != worst),
+    )
     times = [] if series.times is None else [series.times[row] for row in (start, stop - 1, peak)]
     return Event(
         start,

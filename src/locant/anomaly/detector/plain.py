@@ -37,16 +37,23 @@ class SubPca(_Twice):
         self.window, self.components, self.least = window, components, 2 * window + components
 
     def fit(self, clean: Stretch) -> None:
-        seen = cut(clean.values[-MOST:], self.window).reshape(-1, clean.values.shape[1] * self.window)  # (N, F·window)
+        seen = cut(clean.values[-MOST:], self.window).reshape(
+            -1, clean.values.shape[1] * self.window
+        )  # (N, F·window)
         self.mean = seen.mean(0)
         turned = np.linalg.eigh((seen - self.mean).T @ (seen - self.mean))[1]
         self.patterns = turned[:, ::-1][:, : self.components].T.copy()  # (components, F·window)
 
     def _expect(self, series: Stretch) -> Floats:
-        first = self.window - 1  # rows without a window that ends with them: they are judged from the other side
+        first = (
+            self.window - 1
+        )  # rows without a window that ends with them: they are judged from the other side
         lead, rest = series.values[:first], series.values[first:]
         begin = overlaid(
-            rest[:first][::-1], lead[::-1], self.window, lambda rows: self._rebuilt(rows[..., ::-1])[..., ::-1]
+            rest[:first][::-1],
+            lead[::-1],
+            self.window,
+            lambda rows: self._rebuilt(rows[..., ::-1])[..., ::-1],
         )
         return np.concatenate([begin[::-1], overlaid(lead, rest, self.window, self._rebuilt)])
 
@@ -74,17 +81,23 @@ class NearestWindow(_Twice):
         first = self.window - 1  # as above
         edges = np.linspace(first, len(series.values), FOLDS + 1).astype(int)
         later = [self._fold(series, start, stop) for start, stop in pairwise(edges)]
-        begin = self._nearest(self._others(series.at[:first])[::-1], series.values[: 2 * first][::-1])
+        begin = self._nearest(
+            self._others(series.at[:first])[::-1], series.values[: 2 * first][::-1]
+        )
         return np.concatenate([begin[::-1], *later])
 
     def _fold(self, series: Stretch, start: int, stop: int) -> Floats:
         """Rows start..stop−1, compared with all that was learnt but themselves."""
-        return self._nearest(self._others(series.at[start:stop]), series.values[start - self.window + 1 : stop])
+        return self._nearest(
+            self._others(series.at[start:stop]), series.values[start - self.window + 1 : stop]
+        )
 
     def _nearest(self, lead: Floats, rows: Floats) -> Floats:
         """What is expected of the rows after the first window, which only leads up to them."""
         first = self.window - 1
-        return nearest_window.fit(np.concatenate([lead, rows[:first]]), rows[first:], window=self.window)
+        return nearest_window.fit(
+            np.concatenate([lead, rows[:first]]), rows[first:], window=self.window
+        )
 
     def _others(self, at: Floats) -> Floats:
         """What was learnt, without the rows at these places and their neighbours."""
@@ -92,7 +105,10 @@ class NearestWindow(_Twice):
         return self.clean.values[away] if away.sum() >= 2 * self.window else self.clean.values
 
     def state(self) -> dict[str, Tensor]:
-        return {"values": torch.from_numpy(self.clean.values), "at": torch.from_numpy(self.clean.at)}
+        return {
+            "values": torch.from_numpy(self.clean.values),
+            "at": torch.from_numpy(self.clean.at),
+        }
 
     def restore(self, state: dict[str, Tensor]) -> None:
         self.clean = Stretch(state["values"].numpy(), state["at"].numpy())
@@ -122,14 +138,19 @@ class Harmonic:
         """The fit believes no point that stands out, so that what is hidden makes no difference."""
         blocks = max(1, round(len(series.values) / BLOCK))
         parts = np.array_split(series.values, blocks)
-        return np.concatenate([np.stack([self._column(part, f) for f in range(self.columns)], 1) for part in parts])
+        return np.concatenate(
+            [np.stack([self._column(part, f) for f in range(self.columns)], 1) for part in parts]
+        )
 
     def _column(self, part: Floats, column: int) -> Floats:
         known = [period for period in self.periods[column] if period <= len(part)]
         return harmonic.fit(part[:0, :1], part[:, column : column + 1], periods=known)[:, 0]
 
     def state(self) -> dict[str, Tensor]:
-        return {str(column): torch.tensor(found, dtype=torch.float64) for column, found in enumerate(self.periods)}
+        return {
+            str(column): torch.tensor(found, dtype=torch.float64)
+            for column, found in enumerate(self.periods)
+        }
 
     def restore(self, state: dict[str, Tensor]) -> None:
         self.periods = [state[str(column)].tolist() for column in range(self.columns)]

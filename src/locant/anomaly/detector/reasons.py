@@ -9,7 +9,11 @@ from locant.anomaly.series import Series
 
 
 def reasons(
-    trials: tuple[Trial, ...], settings: Settings, season: int | None, best: Candidate, source: Series
+    trials: tuple[Trial, ...],
+    settings: Settings,
+    season: int | None,
+    best: Candidate,
+    source: Series,
 ) -> tuple[str, ...]:
     """Method, encoding, season and positions."""
     said = [_method(trials, settings)]
@@ -18,7 +22,9 @@ def reasons(
     if season is None:
         said.append("No season was found: nothing comes back after a fixed number of rows.")
     else:
-        whence = "as given" if settings.season else "found where the series is most like itself again"
+        whence = (
+            "as given" if settings.season else "found where the series is most like itself again"
+        )
         said.append(f"Season: {season} rows, {whence}.")
     if best.encoding and source.times is not None:
         irregular = source.understood.irregular or 0.0

@@ -27,11 +27,21 @@ def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
     table = Rows(np.stack([row.values for row in rows]), times, None)
     if in_time:
         table = in_order(table, said)
-    empty = [name for name, column in zip(names, table.values.T, strict=True) if np.isnan(column).all()]
+    empty = [
+        name for name, column in zip(names, table.values.T, strict=True) if np.isnan(column).all()
+    ]
     if empty:
-        raise ValueError(f"the stream has no number in {', '.join(empty)}. Leave it out: --columns.")
+        raise ValueError(
+            f"the stream has no number in {', '.join(empty)}. Leave it out: --columns."
+        )
     whole = filled(table.values, table.times, names, said)
-    known = Understood("the stream", "stream", len(whole), len(names), None if times is None else "found in the stream")
+    known = Understood(
+        "the stream",
+        "stream",
+        len(whole),
+        len(names),
+        None if times is None else "found in the stream",
+    )
     if table.times is not None and len(whole) > 1:
         step, irregular = gaps(table.times)
         known = Understood(

@@ -52,9 +52,13 @@ def load(folder: str | Path) -> Detector:
     try:
         told = json.loads((place / FACTS).read_text(encoding="utf-8"))
     except ValueError:
-        raise ValueError(f"{place / FACTS} is damaged: it is no JSON. Save the detector again.") from None
+        raise ValueError(
+            f"{place / FACTS} is damaged: it is no JSON. Save the detector again."
+        ) from None
     if told != facts or facts.get("format") != FORMAT:
-        raise ValueError(f"{folder}: its two files are not of one detector ({FORMAT}). Save the detector again.")
+        raise ValueError(
+            f"{folder}: its two files are not of one detector ({FORMAT}). Save the detector again."
+        )
     return _detector(facts, tensors)
 
 
@@ -70,7 +74,10 @@ def _facts(detector: Detector) -> dict[str, Any]:
         "threshold": asdict(known.threshold),
         "limit": known.limit,
         "odd": known.odd,
-        "clock": {"start": None if start is None else float(start) if not dated else start, "dated": dated}
+        "clock": {
+            "start": None if start is None else float(start) if not dated else start,
+            "dated": dated,
+        }
         | {"step": clock.step, "rows": clock.rows},
         "self_test": [asdict(trial) for trial in detector.trials],
     }
@@ -79,7 +86,9 @@ def _facts(detector: Detector) -> dict[str, Any]:
 def _tensors(detector: Detector) -> dict[str, Tensor]:
     known = detector.calibration
     arrays = {"middle": detector.units.middle, "size": detector.units.size, "usual": known.usual}
-    arrays |= {f"{name} scores": some for name, some in known.scores._asdict().items() if some is not None}
+    arrays |= {
+        f"{name} scores": some for name, some in known.scores._asdict().items() if some is not None
+    }
     arrays |= {"recent": detector.recent.values, "recent at": detector.recent.at}
     learnt = {f"method/{name}": value for name, value in detector.method.state().items()}
     return {**{name: torch.from_numpy(value) for name, value in arrays.items()}, **learnt}

@@ -23,7 +23,9 @@ class Judged(NamedTuple):
     away: Floats
 
 
-def judge(method: Method, units: Units, values: Floats, at: Floats, limit: float | None = None) -> Judged:
+def judge(
+    method: Method, units: Units, values: Floats, at: Floats, limit: float | None = None
+) -> Judged:
     """Judge values (T,F) at their places (T,), twice: the second time what looked wrong is hidden from its neighbours.
 
     limit  the deviation above which a point looks wrong; by default the largest 2 % of the first pass
@@ -65,4 +67,6 @@ def _segments(length: int, margin: int) -> list[tuple[int, int, int, int]]:
     """
     edges = np.linspace(0, length, max(1, round(length / SEGMENT)) + 1).astype(int).tolist()
     pairs = pairwise(edges)
-    return [(start, stop, max(0, start - margin), min(length, stop + margin)) for start, stop in pairs]
+    return [
+        (start, stop, max(0, start - margin), min(length, stop + margin)) for start, stop in pairs
+    ]

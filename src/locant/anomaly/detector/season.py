@@ -25,11 +25,15 @@ def find_season(values: Floats) -> int | None:
     if longest <= LEAST:
         return None
     likeness = np.mean([_likeness(column) for column in values.T], axis=0)[: longest + 1]
-    below = np.flatnonzero(likeness < 0.5 * ENOUGH)  # the first hill is the point's own neighbourhood
+    below = np.flatnonzero(
+        likeness < 0.5 * ENOUGH
+    )  # the first hill is the point's own neighbourhood
     if not len(below):
         return None
     inner = np.arange(max(below[0], LEAST), longest)
-    peaks = inner[(likeness[inner] >= likeness[inner - 1]) & (likeness[inner] >= likeness[inner + 1])]
+    peaks = inner[
+        (likeness[inner] >= likeness[inner - 1]) & (likeness[inner] >= likeness[inner + 1])
+    ]
     peaks = peaks[likeness[peaks] >= ENOUGH]
     if not len(peaks):
         return None
@@ -39,7 +43,9 @@ def find_season(values: Floats) -> int | None:
 def _likeness(column: Floats) -> Floats:
     """The correlation of a column with itself at every lag, without its straight line, (T,)."""
     time = np.arange(len(column)) - (len(column) - 1) / 2
-    rest = column / max(np.abs(column).max(), np.finfo(float).tiny)  # squares of huge values do not fit into float64
+    rest = column / max(
+        np.abs(column).max(), np.finfo(float).tiny
+    )  # squares of huge values do not fit into float64
     rest = rest - rest.mean()
     rest = rest - time * (time @ rest) / (time @ time)
     edge = 3 * rest.std()

@@ -21,7 +21,9 @@ from locant.anomaly.metrics.smoothing import smooth
 from locant.lab.tasks._units import Units
 
 MOST = 8_000  # rows of clean data that the self-test takes, the last ones
-SUSPECT = 0.01  # the share of points that looked wrong before any fault was put in: they judge nobody
+SUSPECT = (
+    0.01  # the share of points that looked wrong before any fault was put in: they judge nobody
+)
 WIDTH = 2  # smoothing of the deviations here; the detector's own would melt neighbouring faults together
 
 

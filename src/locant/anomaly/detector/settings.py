@@ -49,7 +49,9 @@ class Settings:
             describe(name)
         object.__setattr__(self, "encodings", tuple(dict.fromkeys(map(canonical, self.encodings))))
         if positive("detect", "clean", self.clean) > 1:
-            raise ValueError(f"detect needs a share of the series from 0 to 1 for clean. Got {self.clean!r} instead.")
+            raise ValueError(
+                f"detect needs a share of the series from 0 to 1 for clean. Got {self.clean!r} instead."
+            )
         if self.season is not None:
             whole_number("detect", "season", self.season, least=2)
         if self.smooth is not None:

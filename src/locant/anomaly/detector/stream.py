@@ -37,12 +37,17 @@ class Stream:
         self.values = deque(seen[:begin], maxlen=rows)
         self.at = deque(recent.at[:begin].tolist(), maxlen=rows)
         self.hidden = deque([False] * begin, maxlen=rows)
-        back = bell(detector.chosen.smooth)[: 3 * detector.chosen.smooth + 1] if detector.chosen.smooth else np.ones(1)
+        back = (
+            bell(detector.chosen.smooth)[: 3 * detector.chosen.smooth + 1]
+            if detector.chosen.smooth
+            else np.ones(1)
+        )
         self.weights = back[::-1]  # now first
         self.past: deque[Floats] = deque(maxlen=len(back))
         self.usual = detector.calibration.usual
         rehearsed = [
-            self._away(values, at)[1] for values, at in zip(recent.values[begin:], recent.at[begin:], strict=True)
+            self._away(values, at)[1]
+            for values, at in zip(recent.values[begin:], recent.at[begin:], strict=True)
         ]
         if rehearsed:
             self.usual = np.maximum(usual(np.stack(rehearsed)), self.usual)
@@ -55,7 +60,9 @@ class Stream:
         past = np.stack(self.past)[::-1]  # (rows, F), now first
         weights = self.weights[: len(past)]
         by_column = np.sqrt((weights[:, None] * past**2).sum(0) / weights.sum())
-        return Scored(float(by_column.max()), by_column, self.detector.units.back(expected), away / self.usual)
+        return Scored(
+            float(by_column.max()), by_column, self.detector.units.back(expected), away / self.usual
+        )
 
     def _away(self, values: Floats, at: float) -> tuple[Floats, Floats]:
         """What was expected of a row and how far it is from it, in units; it becomes part of the context."""

@@ -27,7 +27,9 @@ def scores_table(found: Detection, baselines: Mapping[str, Floats] | None = None
         columns["label"] = series.labels.astype(np.int8)
     for place, name in enumerate(series.names):
         columns[_free(name, f"value of {name}", columns)] = series.values[:, place]
-        columns[_free(f"{name} expected", f"expected of {name}", columns)] = found.expected[:, place]
+        columns[_free(f"{name} expected", f"expected of {name}", columns)] = found.expected[
+            :, place
+        ]
         columns[_free(f"{name} score", f"score of {name}", columns)] = found.by_column[:, place]
     for name, scores in (baselines or {}).items():
         columns[_free(f"baseline {name}", f"plain method {name}", columns)] = scores
@@ -77,19 +79,32 @@ def summary(found: Detection) -> dict[str, Any]:
 
 
 def write_tables(
-    found: Detection, folder: Path, *, parquet: bool, told: dict[str, Any], baselines: Mapping[str, Floats]
+    found: Detection,
+    folder: Path,
+    *,
+    parquet: bool,
+    told: dict[str, Any],
+    baselines: Mapping[str, Floats],
 ) -> list[Path]:
     """scores.csv (and scores.parquet), events.csv and events.json, each whole or not at all."""
     table, written = scores_table(found, baselines), []
     events = pl.DataFrame(
-        events_table(found.events), schema=None if found.events else dict.fromkeys(COLUMNS, pl.String)
+        events_table(found.events),
+        schema=None if found.events else dict.fromkeys(COLUMNS, pl.String),
     )
-    for name in ("scores.csv", *(["scores.parquet"] if parquet else []), "events.csv", "events.json"):
+    for name in (
+        "scores.csv",
+        *(["scores.parquet"] if parquet else []),
+        "events.csv",
+        "events.json",
+    ):
         with whole(folder / name) as half:
             if name.endswith(".parquet"):
                 table.write_parquet(half)
             elif name == "events.json":
-                half.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+                half.write_text(
+                    json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+                )
             else:
                 one = table if name == "scores.csv" else events
                 one.write_csv(half, datetime_format="%Y-%m-%dT%H:%M:%S%.f")

@@ -19,7 +19,9 @@ from locant.anomaly.detector.method import Floats
 
 MOST = 0.1  # of the points are above the edge, however heavy the tail
 PIECES = 5  # of the held-out rows, each counted against a threshold from the others
-APART = math.sqrt(4 * math.pi)  # smoothed scores this many widths apart are as good as independent: ∫ exp(−t²/4) dt
+APART = math.sqrt(
+    4 * math.pi
+)  # smoothed scores this many widths apart are as good as independent: ∫ exp(−t²/4) dt
 FEWEST = 10  # independent scores, below which no rate is told
 
 
@@ -74,7 +76,11 @@ def set_threshold(asked: str | float, clean: CleanScores, width: int) -> Thresho
         believed = some if clean.fitted is None else some[some <= edge(some, far)]
         return float(np.quantile(believed, 1 - number))
 
-    origins = {"clean": "the edge of the clean scores", "rate": "from the rate that was asked for", "value": "given"}
+    origins = {
+        "clean": "the edge of the clean scores",
+        "rate": "from the rate that was asked for",
+        "value": "given",
+    }
     independent = int(len(clean.held_out) / max(APART * width, 1))
     return Threshold(
         value(scores),
@@ -111,5 +117,7 @@ def _measured(value: Callable[[Floats], float], clean: CleanScores) -> float:
     if clean.fitted is not None:
         return float((clean.held_out > value(clean.fitted)).mean())
     piece = np.arange(len(clean.held_out)) * PIECES // len(clean.held_out)
-    above = [clean.held_out[piece == one] > value(clean.held_out[piece != one]) for one in range(PIECES)]
+    above = [
+        clean.held_out[piece == one] > value(clean.held_out[piece != one]) for one in range(PIECES)
+    ]
     return float(np.concatenate(above).mean())

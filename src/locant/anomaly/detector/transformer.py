@@ -41,11 +41,19 @@ class MaskedTransformer:
         seed: int = 0,
         progress: Callable[[float], None] | None = None,
     ) -> None:
-        self.patches, self.steps, self.seed, self.real, self.progress = patches, steps, seed, real, progress
+        self.patches, self.steps, self.seed, self.real, self.progress = (
+            patches,
+            steps,
+            seed,
+            real,
+            progress,
+        )
         self.least = patches.window
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stable_seed("detector", seed))
-            encoder = matched(make(encoding, dim=DIM, heads=HEADS, length=patches.tokens), patches.tokens)
+            encoder = matched(
+                make(encoding, dim=DIM, heads=HEADS, length=patches.tokens), patches.tokens
+            )
             width = patches.width * columns
             entrance, head = nn.Linear(width + 1, DIM), nn.Linear(DIM, width)
             self.model = Transformer(encoder, layers=LAYERS, embed=entrance, head=head, ffn=FFN)
@@ -67,7 +75,13 @@ class MaskedTransformer:
                 self.progress(done / self.steps)
 
         train(
-            self.model, loss_at, steps=self.steps, rate=RATE, warm_up=self.steps // 10, schedule="cosine", after=after
+            self.model,
+            loss_at,
+            steps=self.steps,
+            rate=RATE,
+            warm_up=self.steps // 10,
+            schedule="cosine",
+            after=after,
         )
 
     def expect(self, series: Stretch, hidden: Flags) -> Floats:
@@ -75,7 +89,10 @@ class MaskedTransformer:
         starts = self.patches.starts(len(series.values))
         draw = np.random.default_rng(stable_seed("detector masks", self.seed))
         whose = turns(len(starts), self.patches.tokens, draw)  # (N, tokens)
-        covered, wanted = self.patches.covered(hidden, starts), self.patches.cut(series.values, starts)
+        covered, wanted = (
+            self.patches.covered(hidden, starts),
+            self.patches.cut(series.values, starts),
+        )
         places, said = self._places(series, starts), np.empty_like(wanted)
         for turn in range(GROUPS):
             mine = whose == turn

@@ -16,11 +16,15 @@ def row(owner: str, option: str, values: ArrayLike) -> NDArray[np.generic]:
     except ValueError:  # rows of unequal lengths
         array = np.empty((0, 0))
     if array.ndim != 1:
-        raise ValueError(f"{owner} needs {option} as one row of numbers. Got {_shape(array)} instead.")
+        raise ValueError(
+            f"{owner} needs {option} as one row of numbers. Got {_shape(array)} instead."
+        )
     if len(array) == 0:
         raise ValueError(f"{owner} needs at least one point. Got an empty row of {option} instead.")
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{owner} needs numbers for {option}. Got values of type {array.dtype} instead.")
+        raise ValueError(
+            f"{owner} needs numbers for {option}. Got values of type {array.dtype} instead."
+        )
     return array
 
 
@@ -35,7 +39,9 @@ def flags(owner: str, option: str, values: ArrayLike) -> Flags:
     wrong = np.flatnonzero((array != 0) & (array != 1))
     if len(wrong):
         got = f"{array[wrong[0]]} at place {wrong[0]}"
-        raise ValueError(f"{owner} needs 0 or 1 (False or True) for each of {option}. Got {got} instead.")
+        raise ValueError(
+            f"{owner} needs 0 or 1 (False or True) for each of {option}. Got {got} instead."
+        )
     return array.astype(np.bool_)
 
 
@@ -77,7 +83,9 @@ def needs_an_anomaly(owner: str, true: Flags) -> None:
 
 def _same_length(owner: str, points: int, option: str, others: int) -> None:
     if points != others:
-        raise ValueError(f"{owner} needs one of {option} for each label. Got {points} labels and {others} {option}.")
+        raise ValueError(
+            f"{owner} needs one of {option} for each label. Got {points} labels and {others} {option}."
+        )
 
 
 def _shape(array: NDArray[np.generic]) -> str:

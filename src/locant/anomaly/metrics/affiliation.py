@@ -58,7 +58,9 @@ def affiliation(labels: ArrayLike, predicted: ArrayLike) -> Affiliation:
             precisions.append(_event_precision(event, zone, near))
         recalls.append(_event_recall(event, zone, near) if len(near) else 0.0)
     precision, recall = float(np.mean(precisions or [0.0])), float(np.mean(recalls))
-    return Affiliation(precision, recall, 2 * precision * recall / (precision + recall) if recall else 0.0)
+    return Affiliation(
+        precision, recall, 2 * precision * recall / (precision + recall) if recall else 0.0
+    )
 
 
 def _zones(truth: list[tuple[int, int]], points: int) -> list[Interval]:
@@ -79,7 +81,12 @@ def _event_precision(event: Interval, zone: Interval, flags: Numbers) -> float:
         away = _distance(x, _pieces([event]))
         return np.where(away > 0, _farther(away, start, stop, zone), 1.0)
 
-    kinks = [start, stop, start - (high - stop), stop + (start - low)]  # in the event; as far as one end of the zone
+    kinks = [
+        start,
+        stop,
+        start - (high - stop),
+        stop + (start - low),
+    ]  # in the event; as far as one end of the zone
     return _mean(nearer, flags, np.array(kinks))
 
 
@@ -91,7 +98,10 @@ def _event_recall(event: Interval, zone: Interval, flags: Numbers) -> float:
         return _farther(_distance(y, flags), y, y, zone)
 
     halfway = (stops[:-1] + starts[1:]) / 2
-    ends = [(zone[0] + starts[0]) / 2, (zone[1] + stops[-1]) / 2]  # as far from the flag as from the zone's end
+    ends = [
+        (zone[0] + starts[0]) / 2,
+        (zone[1] + stops[-1]) / 2,
+    ]  # as far from the flag as from the zone's end
     return _mean(nearer, _pieces([event]), np.concatenate([flags.ravel(), halfway, ends]))
 
 
@@ -107,7 +117,9 @@ def _distance(x: Numbers, pieces: Numbers) -> Numbers:
     return np.minimum(behind, np.append(starts, np.inf)[after] - x)
 
 
-def _farther(away: Numbers, start: Numbers | float, stop: Numbers | float, zone: Interval) -> Numbers:
+def _farther(
+    away: Numbers, start: Numbers | float, stop: Numbers | float, zone: Interval
+) -> Numbers:
     """The share of the zone that is farther from [start, stop] than `away`."""
     low, high = zone
     return 1 - (np.minimum(stop + away, high) - np.maximum(start - away, low)) / (high - low)

@@ -17,7 +17,9 @@ def events(labels: ArrayLike) -> list[tuple[int, int]]:
     [(1, 3), (4, 5)]
     """
     true = flags("events", "labels", labels)
-    edges = np.flatnonzero(np.diff(true.astype(np.int8), prepend=0, append=0))  # starts and stops by turns
+    edges = np.flatnonzero(
+        np.diff(true.astype(np.int8), prepend=0, append=0)
+    )  # starts and stops by turns
     return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
@@ -28,13 +30,17 @@ def event_recall(windows: Iterable[tuple[int, int]], predicted: ArrayLike) -> fl
     0.5
     """
     flagged = flags("event_recall", "predicted", predicted)
-    found = [bool(flagged[start:stop].any()) for start, stop in _inside(list(windows), len(flagged))]
+    found = [
+        bool(flagged[start:stop].any()) for start, stop in _inside(list(windows), len(flagged))
+    ]
     return sum(found) / len(found)
 
 
 def _inside(windows: list[tuple[int, int]], points: int) -> list[tuple[int, int]]:
     if not windows:
-        raise ValueError("event_recall needs at least one window. Got none: there is no event to find.")
+        raise ValueError(
+            "event_recall needs at least one window. Got none: there is no event to find."
+        )
     for start, stop in windows:
         if not 0 <= start < stop <= points:
             raise ValueError(

@@ -37,7 +37,9 @@ def smooth(deviations: Numbers, width: int) -> Numbers:
         return deviations.copy()
     weights = bell(width)
     there = _spread(np.ones(len(deviations)), weights)
-    columns = [np.sqrt(np.maximum(_spread(column**2, weights), 0) / there) for column in deviations.T]
+    columns = [
+        np.sqrt(np.maximum(_spread(column**2, weights), 0) / there) for column in deviations.T
+    ]
     return np.stack(columns, axis=1)
 
 

@@ -70,11 +70,15 @@ class _Curve(NamedTuple):
     def of(cls, true: Flags, values: Numbers, window: int) -> _Curve:
         ranks = np.linspace(0, len(values) - 1, RANKS).astype(int)
         rising = np.unique(np.sort(values)[::-1][ranks])
-        first = len(rising) - np.searchsorted(rising, values, side="right")  # the lowest score is always a threshold
+        first = len(rising) - np.searchsorted(
+            rising, values, side="right"
+        )  # the lowest score is always a threshold
         ranges = np.array(events(true))
         hits = _running(first[true], None, len(rising))
         points, distances = _near(true, ranges, window // 2)
-        return cls(_running(first, None, len(rising)).astype(int), first, hits, ranges, points, distances)
+        return cls(
+            _running(first, None, len(rising)).astype(int), first, hits, ranges, points, distances
+        )
 
     def area(self, length: int) -> float:
         """The area under the range-based precision-recall curve with one buffer length."""
@@ -97,7 +101,9 @@ class _Curve(NamedTuple):
         starts = self.ranges[np.append(True, apart), 0] - half
         stops = self.ranges[np.append(apart, True), 1] + half
         edges = np.stack([np.maximum(starts, 0), np.minimum(stops, len(self.first))], 1)
-        within = np.append(self.first, len(self.flagged))  # a last element: reduceat needs every edge inside
+        within = np.append(
+            self.first, len(self.flagged)
+        )  # a last element: reduceat needs every edge inside
         earliest = np.minimum.reduceat(within, edges.ravel())[::2]
         return _running(earliest, None, len(self.flagged)) / len(edges)
 
@@ -110,7 +116,9 @@ def _near(true: Flags, ranges: Ints, half: int) -> tuple[Ints, Ints]:
     ([1, 3, 0], [1, 1, 2])
     """
     distances = np.arange(1, half + 1)[:, None, None]
-    sides = np.stack([ranges[:, 0] - distances[..., 0], ranges[:, 1] - 1 + distances[..., 0]], 1)  # (half, 2, ranges)
+    sides = np.stack(
+        [ranges[:, 0] - distances[..., 0], ranges[:, 1] - 1 + distances[..., 0]], 1
+    )  # (half, 2, ranges)
     far = np.broadcast_to(distances, sides.shape)
     there = (sides >= 0) & (sides < len(true))
     there[there] = ~true[sides[there]]

@@ -23,7 +23,9 @@ def vus_window(values: Numbers) -> int:
     125
     """
     column = values[:ROWS, 0]
-    likeness = _autocorrelation(column / max(np.abs(column).max(), np.finfo(float).tiny))[3 : LAGS + 1]
+    likeness = _autocorrelation(column / max(np.abs(column).max(), np.finfo(float).tiny))[
+        3 : LAGS + 1
+    ]
     inside = likeness[1:-1]
     peaks = 1 + np.flatnonzero((inside > likeness[:-2]) & (inside > likeness[2:]))
     if not len(peaks):

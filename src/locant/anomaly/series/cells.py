@@ -89,7 +89,9 @@ def _numbers(cells: pl.Series, marks: Marks) -> Numbers:
     fits = bare.str.contains(marks.pattern).fill_null(False)
     plain = bare if marks.group == "" else bare.str.replace_all(marks.group, "", literal=True)
     plain = plain if marks.decimal == "." else plain.str.replace(marks.decimal, ".", literal=True)
-    read = plain.set(~fits, None).cast(pl.Float64, strict=False).to_numpy().copy()  # null becomes NaN
+    read = (
+        plain.set(~fits, None).cast(pl.Float64, strict=False).to_numpy().copy()
+    )  # null becomes NaN
     beyond = np.isinf(read)
     read[beyond] = np.nan
     return Numbers(read, (~(fits | missing(cells))).to_numpy(), beyond)

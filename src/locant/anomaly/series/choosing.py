@@ -12,7 +12,9 @@ from locant.anomaly.series.finding import counts_rows
 from locant.anomaly.series.raw import Floats, Raw
 
 
-def chosen(raw: Raw, marks: Marks, asked: Sequence[str] | None, taken: Collection[int]) -> tuple[list[str], Floats]:
+def chosen(
+    raw: Raw, marks: Marks, asked: Sequence[str] | None, taken: Collection[int]
+) -> tuple[list[str], Floats]:
     """The names and the numbers (T,F) of the value columns, NaN where a value is missing.
 
     What is asked for by name must be numbers, but may be constant: a stuck sensor is worth a look.
@@ -32,7 +34,9 @@ def chosen(raw: Raw, marks: Marks, asked: Sequence[str] | None, taken: Collectio
         raw.said += _text_among(raw, place, read)
         _needs_range(raw, place, read)
     if asked is not None and dropped:
-        raise ValueError(f"{raw.path}: {dropped[0][0].lower()}{dropped[0][1:]}. Ask for columns of numbers.")
+        raise ValueError(
+            f"{raw.path}: {dropped[0][0].lower()}{dropped[0][1:]}. Ask for columns of numbers."
+        )
     if not kept:
         reasons = dropped or ["There is no column besides the time and the labels"]
         raise ValueError(f"{raw.path} has no column of numbers that vary.\n  {'. '.join(reasons)}.")

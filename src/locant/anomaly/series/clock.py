@@ -34,7 +34,9 @@ class Clock:
         beside = read_times(as_table([self.first, cut], [self.place]), 0, self.marks)
         if beside.how != self.times.how:
             change = f"from {self.times.how} to {beside.how}"
-            raise ValueError(f"{SOURCE}, line {cut.line:,}: the times change {change}. Keep to one.")
+            raise ValueError(
+                f"{SOURCE}, line {cut.line:,}: the times change {change}. Keep to one."
+            )
         return beside.values[-1]
 
     def _plain(self, cell: str | None) -> Any:
@@ -45,4 +47,8 @@ class Clock:
             return moment(cell, self.regex, day_first=day_first, zoned=self.times.zoned)
         bare = (cell or "").strip()
         since = np.array([int(bare)]) if bare.isdecimal() and len(bare) < 20 else np.zeros(1)
-        return moments(since, self.ticks)[0].astype("datetime64[ns]") if unit(since) == self.ticks else None
+        return (
+            moments(since, self.ticks)[0].astype("datetime64[ns]")
+            if unit(since) == self.ticks
+            else None
+        )

@@ -31,7 +31,9 @@ def cut_lines(lines: Iterable[str], header: Sequence[str] | None) -> Iterator[Cu
     >>> next(cut_lines(["time;load\n", "2014-02-14;1,5\n"], None))
     Cut(line=2, names=['time', 'load'], cells=['2014-02-14', '1,5'])
     """
-    numbered = ((number, line.strip("\r\n\ufeff")) for number, line in enumerate(lines, 1) if line.strip())
+    numbered = (
+        (number, line.strip("\r\n\ufeff")) for number, line in enumerate(lines, 1) if line.strip()
+    )
     first = next(numbered, None)
     if first is None:
         return
@@ -41,7 +43,9 @@ def cut_lines(lines: Iterable[str], header: Sequence[str] | None) -> Iterator[Cu
         yield from _rows(first, numbered, header)
 
 
-def _objects(first: tuple[int, str], rest: Iterator[tuple[int, str]], header: Sequence[str] | None) -> Iterator[Cut]:
+def _objects(
+    first: tuple[int, str], rest: Iterator[tuple[int, str]], header: Sequence[str] | None
+) -> Iterator[Cut]:
     names = list(header or parse_object(first[1], SOURCE, first[0]))
     for number, line in chain([first], rest):
         yield _object(number, line, names)
@@ -52,10 +56,16 @@ def _object(number: int, line: str, names: list[str]) -> Cut:
     return Cut(number, names, [as_cell(row.get(name)) for name in names])
 
 
-def _rows(first: tuple[int, str], rest: Iterator[tuple[int, str]], header: Sequence[str] | None) -> Iterator[Cut]:
+def _rows(
+    first: tuple[int, str], rest: Iterator[tuple[int, str]], header: Sequence[str] | None
+) -> Iterator[Cut]:
     mark = separator([first[1]])
     cells = _cells(*first, mark)
-    is_header = list(header) == cells if header is not None else all(is_word(cell) or not cell for cell in cells)
+    is_header = (
+        list(header) == cells
+        if header is not None
+        else all(is_word(cell) or not cell for cell in cells)
+    )
     names = unique(header if header is not None else cells if is_header else [""] * len(cells), [])
     if not is_header:
         yield _fitting(first[0], names, cells)
@@ -65,7 +75,10 @@ def _rows(first: tuple[int, str], rest: Iterator[tuple[int, str]], header: Seque
 
 def _cells(number: int, line: str, mark: str) -> list[str]:
     try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, strict=True, skipinitialspace=True))]
+        return [
+            cell.strip()
+            for cell in next(csv.reader([line], delimiter=mark, strict=True, skipinitialspace=True))
+        ]
     except csv.Error as problem:
         raise ValueError(
             f"{SOURCE}, line {number:,}: the quotation marks do not pair up ({problem}).\n"
@@ -87,5 +100,9 @@ def as_table(cuts: Sequence[Cut], places: Iterable[int]) -> Raw:
     chosen = list(places)
     columns = [pl.Series([cut.cells[place] for cut in cuts], dtype=pl.String) for place in chosen]
     return Raw(
-        SOURCE, "stream", [cuts[0].names[place] for place in chosen], columns, np.array([cut.line for cut in cuts])
+        SOURCE,
+        "stream",
+        [cuts[0].names[place] for place in chosen],
+        columns,
+        np.array([cut.line for cut in cuts]),
     )

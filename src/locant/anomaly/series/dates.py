@@ -35,16 +35,32 @@ def assemble(parts: pl.DataFrame) -> Moments:
     year, month, day = _whole(parts, "year"), _month(parts), _whole(parts, "day", least=1)
     hour, minute, second = _hour(parts), _whole(parts, "minute"), _whole(parts, "second")
     fraction = (
-        _whole(parts.with_columns(pl.col("fraction").str.pad_end(9, "0")), "fraction") if "fraction" in parts else 0
+        _whole(parts.with_columns(pl.col("fraction").str.pad_end(9, "0")), "fraction")
+        if "fraction" in parts
+        else 0
     )
     sane = (YEARS[0] <= year) & (year <= YEARS[1]) & (month >= 1) & (month <= 12)
     first = (np.where(sane, (year - 1970) * 12 + month - 1, 0)).astype("datetime64[M]")
-    lasts = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)  # days of the month
-    valid = sane & (day >= 1) & (day <= lasts) & (hour >= 0) & (hour < 24) & (minute < 60) & (second < 60)
+    lasts = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(
+        np.int64
+    )  # days of the month
+    valid = (
+        sane
+        & (day >= 1)
+        & (day <= lasts)
+        & (hour >= 0)
+        & (hour < 24)
+        & (minute < 60)
+        & (second < 60)
+    )
     offset = _offset(parts)
     days = first.astype("datetime64[D]").astype(np.int64) + np.where(valid, day, 1) - 1
     clock = (np.where(valid, hour * 60 + minute, 0) - offset) * 60 + np.where(valid, second, 0)
-    zoned = parts["zone"].is_not_null().to_numpy() if "zone" in parts else np.zeros(len(parts), np.bool_)
+    zoned = (
+        parts["zone"].is_not_null().to_numpy()
+        if "zone" in parts
+        else np.zeros(len(parts), np.bool_)
+    )
     return Moments((days * 86400 + clock) * SECOND + fraction, valid, zoned, offset)
 
 
@@ -59,7 +75,9 @@ def day_first(parts: pl.DataFrame) -> tuple[int, int] | bool | None:
         return int(days.argmax()), int(months.argmax())
     if days.any() or months.any():
         return bool(days.any())
-    return True if (parts["mark"] == ".").all() else None  # with dots the day is first wherever dots are in use
+    return (
+        True if (parts["mark"] == ".").all() else None
+    )  # with dots the day is first wherever dots are in use
 
 
 def _whole(parts: pl.DataFrame, key: str, least: int = 0) -> Whole:
@@ -72,7 +90,11 @@ def _month(parts: pl.DataFrame) -> Whole:
     if "name" not in parts:
         return _whole(parts, "month")
     short = parts["name"].str.slice(0, 3).str.to_lowercase()
-    return short.replace_strict(MONTHS, range(1, 13), default=0, return_dtype=pl.Int64).fill_null(0).to_numpy()
+    return (
+        short.replace_strict(MONTHS, range(1, 13), default=0, return_dtype=pl.Int64)
+        .fill_null(0)
+        .to_numpy()
+    )
 
 
 def _hour(parts: pl.DataFrame) -> Whole:
@@ -80,7 +102,10 @@ def _hour(parts: pl.DataFrame) -> Whole:
     hour = _whole(parts, "hour")
     if "half" not in parts or parts["half"].null_count() == len(parts):
         return hour
-    halved, late = parts["half"].is_not_null().to_numpy(), (parts["half"].str.to_lowercase() == "p").fill_null(False)
+    halved, late = (
+        parts["half"].is_not_null().to_numpy(),
+        (parts["half"].str.to_lowercase() == "p").fill_null(False),
+    )
     of_24 = np.where((hour >= 1) & (hour <= 12), hour % 12 + 12 * late.to_numpy(), -1)
     return np.where(halved, of_24, hour)
 
@@ -89,7 +114,9 @@ def _offset(parts: pl.DataFrame) -> Whole:
     if "zone" not in parts or parts["zone"].null_count() == len(parts):
         return np.zeros(len(parts), np.int64)
     found = (
-        parts["zone"].str.extract_groups(r"^(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})?$").struct.unnest()
+        parts["zone"]
+        .str.extract_groups(r"^(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})?$")
+        .struct.unnest()
     )
     minutes = _whole(found, "hours") * 60 + _whole(found, "minutes")
     return np.where((found["sign"] == "-").fill_null(False).to_numpy(), -minutes, minutes)

@@ -36,7 +36,9 @@ def read_delimited(text: Text) -> Raw:
     with text.open() as file:
         head = [line.rstrip("\n") for line in islice((line for line in file if line.strip()), HEAD)]
     if not head:
-        raise ValueError(f"{text.path} holds only empty lines. A series needs at least two rows of numbers.")
+        raise ValueError(
+            f"{text.path} holds only empty lines. A series needs at least two rows of numbers."
+        )
     mark = separator(head)
     try:
         rows = list(csv.reader(head, delimiter=mark, skipinitialspace=True))
@@ -45,7 +47,10 @@ def read_delimited(text: Text) -> Raw:
     width, headed = len(rows[0]), has_header(rows)
     blocks = list(_quoted(text, mark, width) if text.quoted else _plain(text, mark, width))
     columns = [pl.concat(parts) for parts in zip(*(block.columns for block in blocks), strict=True)]
-    places, skipped = np.concatenate([block.places for block in blocks]), sum(block.skipped for block in blocks)
+    places, skipped = (
+        np.concatenate([block.places for block in blocks]),
+        sum(block.skipped for block in blocks),
+    )
     said: list[str] = []
     names = unique(rows[0] if headed else [""] * width, said)
     if not headed:
@@ -53,7 +58,16 @@ def read_delimited(text: Text) -> Raw:
     if skipped:
         said.append(f"{skipped:,} empty line{'s were' if skipped > 1 else ' was'} skipped.")
     columns, places = [cells.slice(int(headed)) for cells in columns], places[int(headed) :]
-    return Raw(str(text.path), SEPARATORS[mark] if width > 1 else "text", names, columns, places, "line", headed, said)
+    return Raw(
+        str(text.path),
+        SEPARATORS[mark] if width > 1 else "text",
+        names,
+        columns,
+        places,
+        "line",
+        headed,
+        said,
+    )
 
 
 def _plain(text: Text, mark: str, width: int) -> Iterator[Block]:
@@ -69,7 +83,11 @@ def _plain(text: Text, mark: str, width: int) -> Iterator[Block]:
                 row = int(wrong.argmax())
                 raise ValueError(_ragged(text, places[row], counts[row], width))
             done += len(lines)
-            fields = cells.str.split_exact(mark, width - 1).struct.unnest().get_columns() if width > 1 else [cells]
+            fields = (
+                cells.str.split_exact(mark, width - 1).struct.unnest().get_columns()
+                if width > 1
+                else [cells]
+            )
             yield Block(fields, places, len(lines) - len(cells))
 
 
@@ -83,8 +101,12 @@ def _quoted(text: Text, mark: str, width: int) -> Iterator[Block]:
                 for line, row in full:
                     if len(row) != width:
                         raise ValueError(_ragged(text, line, len(row), width))
-                columns = [pl.Series([row[k] for _, row in full], dtype=pl.String) for k in range(width)]
-                yield Block(columns, np.array([line for line, _ in full], np.int64), len(block) - len(full))
+                columns = [
+                    pl.Series([row[k] for _, row in full], dtype=pl.String) for k in range(width)
+                ]
+                yield Block(
+                    columns, np.array([line for line, _ in full], np.int64), len(block) - len(full)
+                )
         except csv.Error as problem:
             raise ValueError(
                 f"{text.path}, line {reader.line_num:,}: the quotation marks do not pair up ({problem}).\n"

@@ -8,7 +8,12 @@ import polars as pl
 from locant.anomaly.series.cells import Marks, missing, numbers
 from locant.anomaly.series.raw import Floats, Whole
 
-UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}  # ticks of a second
+UNITS = {
+    "seconds": 1,
+    "milliseconds": 10**3,
+    "microseconds": 10**6,
+    "nanoseconds": 10**9,
+}  # ticks of a second
 FIRST, LAST = 631_152_000, 4_102_444_800  # 1990-01-01 and 2100-01-01, in seconds
 
 
@@ -41,7 +46,10 @@ def unit(values: Whole | Floats) -> str | None:
     if not len(values):
         return None
     low, high = values.min(), values.max()
-    return next((name for name, ticks in UNITS.items() if FIRST * ticks <= low and high < LAST * ticks), None)
+    return next(
+        (name for name, ticks in UNITS.items() if FIRST * ticks <= low and high < LAST * ticks),
+        None,
+    )
 
 
 def moments(values: Whole | Floats, name: str) -> Whole:
@@ -54,5 +62,11 @@ def moments(values: Whole | Floats, name: str) -> Whole:
     if values.dtype.kind == "i":
         return values.astype(np.int64) * scale
     whole = np.floor(values)
-    part = np.round((values - whole) * scale / 1000) * 1000 if scale > 1000 else (values - whole) * scale
-    return whole.astype(np.int64) * scale + part.astype(np.int64)  # to a microsecond, which float64 has here
+    part = (
+        np.round((values - whole) * scale / 1000) * 1000
+        if scale > 1000
+        else (values - whole) * scale
+    )
+    return whole.astype(np.int64) * scale + part.astype(
+        np.int64
+    )  # to a microsecond, which float64 has here

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from locant.anomaly.series.raw import Floats
 
 
-def filled(values: Floats, times: NDArray[Any] | None, names: Sequence[str], said: list[str]) -> Floats:
+def filled(
+    values: Floats, times: NDArray[Any] | None, names: Sequence[str], said: list[str]
+) -> Floats:
     """The values (T,F) without gaps; a line is straight in time where there is one, else in rows.
 
     >>> said = []
@@ -29,7 +31,9 @@ def filled(values: Floats, times: NDArray[Any] | None, names: Sequence[str], sai
         if not absent.any():
             continue
         there = np.flatnonzero(~absent)
-        half = 0.5 * values[there, column]  # two numbers near the end of float64 are too far apart for it
+        half = (
+            0.5 * values[there, column]
+        )  # two numbers near the end of float64 are too far apart for it
         whole[absent, column] = 2 * np.interp(at[absent], at[there], half)
         inside = int(absent[there[0] : there[-1]].sum())
         parts = [(inside, "interpolated"), (int(absent.sum()) - inside, "held at the edges")]

@@ -13,9 +13,43 @@ from locant.anomaly.series.epochs import unit
 from locant.anomaly.series.raw import Floats, Raw
 from locant.anomaly.series.stamps import has_clock, is_clock, is_dated
 
-NAMES = {"time", "times", "timestamp", "timestamps", "date", "dates", "datetime", "epoch", "unixtime", "ts", "ds"}
-COUNTERS = {"t", "i", "n", "k", "index", "idx", "step", "row", "id", "no", "nr", "number", "sample", "tick", "elapsed"}
-COUNTERS |= {"seconds", "minutes", "hours", "days", "unnamed: 0"}  # the last is what pandas calls a nameless index
+NAMES = {
+    "time",
+    "times",
+    "timestamp",
+    "timestamps",
+    "date",
+    "dates",
+    "datetime",
+    "epoch",
+    "unixtime",
+    "ts",
+    "ds",
+}
+COUNTERS = {
+    "t",
+    "i",
+    "n",
+    "k",
+    "index",
+    "idx",
+    "step",
+    "row",
+    "id",
+    "no",
+    "nr",
+    "number",
+    "sample",
+    "tick",
+    "elapsed",
+}
+COUNTERS |= {
+    "seconds",
+    "minutes",
+    "hours",
+    "days",
+    "unnamed: 0",
+}  # the last is what pandas calls a nameless index
 ENOUGH = 4  # numbers that do not rise evenly, or all rise, by accident
 
 
@@ -37,8 +71,12 @@ def find_time(raw: Raw, marks: Marks, taken: Collection[int]) -> int | None:
 
 def unread_time(raw: Raw, marks: Marks, taken: Collection[int]) -> int | None:
     """A column that is called a time, but holds text that is none."""
-    named = [place for place, name in enumerate(raw.names) if core(name) in NAMES and place not in taken]
-    text = [place for place in named if raw.columns[place].dtype == pl.String and len(raw.names) > 1]
+    named = [
+        place for place, name in enumerate(raw.names) if core(name) in NAMES and place not in taken
+    ]
+    text = [
+        place for place in named if raw.columns[place].dtype == pl.String and len(raw.names) > 1
+    ]
     return next((place for place in text if numbers(raw.columns[place], marks).text.any()), None)
 
 
@@ -47,7 +85,10 @@ def clock_beside(raw: Raw, place: int) -> int | None:
     cells = raw.columns[place]
     if cells.dtype != pl.String or not is_dated(cells) or has_clock(cells):
         return None
-    return next((other for other, cells in enumerate(raw.columns) if other != place and is_clock(cells)), None)
+    return next(
+        (other for other, cells in enumerate(raw.columns) if other != place and is_clock(cells)),
+        None,
+    )
 
 
 def is_named(name: str) -> bool:

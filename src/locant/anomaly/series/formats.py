@@ -12,7 +12,10 @@ from locant.anomaly.series.raw import Raw
 from locant.anomaly.series.room import needs_room
 from locant.anomaly.series.survey import survey
 
-A_BYTE, A_LINE = 4, 60  # bytes of memory that reading takes for each of the file's, measured on a million rows
+A_BYTE, A_LINE = (
+    4,
+    60,
+)  # bytes of memory that reading takes for each of the file's, measured on a million rows
 
 
 def read_raw(path: str | Path) -> Raw:
@@ -22,20 +25,26 @@ def read_raw(path: str | Path) -> Raw:
     raw = _parquet(found) if first.startswith(PARQUET) else _text(found, first)
     raw.kind += ", gzip" if is_packed(found) else ""
     if len(raw.places) < 2:
-        has = "only a header" if raw.headed and not len(raw.places) else f"only {len(raw.places)} row"
+        has = (
+            "only a header" if raw.headed and not len(raw.places) else f"only {len(raw.places)} row"
+        )
         raise ValueError(f"{path} has {has}. A series needs at least two rows of numbers.")
     return raw
 
 
 def _parquet(path: Path) -> Raw:
     if is_packed(path):
-        raise ValueError(f"{path} is a Parquet file packed with gzip. Unpack it (gunzip).\n  {KINDS}.")
+        raise ValueError(
+            f"{path} is a Parquet file packed with gzip. Unpack it (gunzip).\n  {KINDS}."
+        )
     return read_parquet(path)
 
 
 def _text(path: Path, first: bytes) -> Raw:
     if path.suffix == ".parquet":
-        raise ValueError(f"{path} is called Parquet, but does not begin like it. Write it again, or name it .csv.")
+        raise ValueError(
+            f"{path} is called Parquet, but does not begin like it. Write it again, or name it .csv."
+        )
     needs_room(path, A_BYTE * path.stat().st_size)  # before a large file is looked through
     text = survey(path)
     needs_room(path, A_BYTE * text.size + A_LINE * text.lines)

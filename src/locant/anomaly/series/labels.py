@@ -10,7 +10,11 @@ import polars as pl
 from locant.anomaly.series.cells import Marks, missing, numbers
 from locant.anomaly.series.raw import Flags, Raw
 
-NAMES = ("label", "anomaly", "is_anomaly")  # of columns that are taken for labels by themselves, when they can be
+NAMES = (
+    "label",
+    "anomaly",
+    "is_anomaly",
+)  # of columns that are taken for labels by themselves, when they can be
 TRUE = ["1", "true", "yes", "anomaly", "anomalous", "abnormal"]
 FALSE = ["0", "false", "no", "normal"]
 ALLOWED = "0/1, true/false, yes/no and normal/anomaly are understood"
@@ -46,7 +50,9 @@ def as_labels(cells: pl.Series, marks: Marks) -> Marked:
 
 def find_labels(raw: Raw, marks: Marks) -> list[int]:
     """The columns that are labels by name and by what they hold, the likeliest first."""
-    named = [place for name in NAMES for place, column in enumerate(raw.names) if column.lower() == name]
+    named = [
+        place for name in NAMES for place, column in enumerate(raw.names) if column.lower() == name
+    ]
     return [
         place
         for place in named
@@ -64,5 +70,7 @@ def read_labels(raw: Raw, place: int, marks: Marks) -> Flags:
             f"  {ALLOWED}; or give windows, a file of [start, end] pairs."
         )
     if read.absent.any():
-        raw.said.append(f"{name}: {read.absent.sum():,} of {len(read.absent):,} rows had no label: taken as normal.")
+        raw.said.append(
+            f"{name}: {read.absent.sum():,} of {len(read.absent):,} rows had no label: taken as normal."
+        )
     return read.labels

@@ -20,7 +20,9 @@ Spans = tuple[tuple[int, int], ...]
 DAY = np.timedelta64(86400 * 10**9 - 1, "ns")
 
 
-def mark(pairs: Pairs, path: str | Path, times: Times | None, rows: int, said: list[str]) -> tuple[Flags, Spans]:
+def mark(
+    pairs: Pairs, path: str | Path, times: Times | None, rows: int, said: list[str]
+) -> tuple[Flags, Spans]:
     """Labels (T,), and each window that holds rows as a half-open interval of them.
 
     >>> mark([("1", "2"), ("9", "9")], "windows.json", None, 5, said := [])
@@ -32,12 +34,20 @@ def mark(pairs: Pairs, path: str | Path, times: Times | None, rows: int, said: l
     if not pairs:
         said.append(f"{path} names no window for this series: all rows are labelled normal.")
         return labels, ()
-    starts, ends = _numbered(pairs, path, said) if times is None else _timed(pairs, path, times, said)
+    starts, ends = (
+        _numbered(pairs, path, said) if times is None else _timed(pairs, path, times, said)
+    )
     for pair, start, end in zip(pairs, starts, ends, strict=True):
         if start > end:
-            raise ValueError(f"{path}: the window [{', '.join(pair)}] ends before it starts. Write [start, end].")
+            raise ValueError(
+                f"{path}: the window [{', '.join(pair)}] ends before it starts. Write [start, end]."
+            )
     at = np.arange(rows) if times is None else times.values
-    bounds = zip(np.searchsorted(at, starts, "left").tolist(), np.searchsorted(at, ends, "right").tolist(), strict=True)
+    bounds = zip(
+        np.searchsorted(at, starts, "left").tolist(),
+        np.searchsorted(at, ends, "right").tolist(),
+        strict=True,
+    )
     held = dict(zip(range(len(pairs)), bounds, strict=True))
     empty = [pairs[number] for number, (start, stop) in held.items() if start == stop]
     if len(empty) == len(pairs):
@@ -52,17 +62,23 @@ def mark(pairs: Pairs, path: str | Path, times: Times | None, rows: int, said: l
     return labels, spans
 
 
-def _timed(pairs: Pairs, path: str | Path, times: Times, said: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _timed(
+    pairs: Pairs, path: str | Path, times: Times, said: list[str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     cells = pl.Series([end for pair in pairs for end in pair], dtype=pl.String)
     places = np.repeat(np.arange(1, len(pairs) + 1), 2)
-    read = read_times(Raw(str(path), "windows", ["[start, end]"], [cells], places, "window", said=said), 0, PLAIN)
+    read = read_times(
+        Raw(str(path), "windows", ["[start, end]"], [cells], places, "window", said=said), 0, PLAIN
+    )
     if read.dated != times.dated:
         raise ValueError(
             f"{path}: the windows are {read.how}, such as {cells[0]!r}, but the times of the series are {times.how}.\n"
             "  Write the windows like the times of the series."
         )
     if read.zoned != times.zoned:
-        zoned, other = ("windows", "times of the series") if read.zoned else ("times of the series", "windows")
+        zoned, other = (
+            ("windows", "times of the series") if read.zoned else ("times of the series", "windows")
+        )
         said.append(f"The {zoned} have a zone, the {other} none: all were taken as UTC.")
     starts, ends = read.values[::2], read.values[1::2]
     if read.dated and not read.zoned and not has_clock(cells):
@@ -79,9 +95,15 @@ def _numbered(pairs: Pairs, path: str | Path, said: list[str]) -> tuple[NDArray[
             f"{path}: the series has no times, so windows are numbers of rows, counted from 0. "
             f"Got {', '.join(pairs[int((~(read == np.floor(read))).argmax()) // 2])}.\n  Name the time column, or count rows."
         )
-    said.append("The series has no times: windows were read as numbers of rows, counted from 0, both ends included.")
+    said.append(
+        "The series has no times: windows were read as numbers of rows, counted from 0, both ends included."
+    )
     return read[::2], read[1::2]
 
 
 def _shown(moment: Any) -> str:
-    return str(moment.astype("datetime64[s]")).replace("T", " ") if isinstance(moment, np.datetime64) else f"{moment:g}"
+    return (
+        str(moment.astype("datetime64[s]")).replace("T", " ")
+        if isinstance(moment, np.datetime64)
+        else f"{moment:g}"
+    )

@@ -20,15 +20,26 @@ def decide(raw: Raw) -> Marks:
     >>> decide(Raw("a.csv", "CSV", ["value"], cells, np.arange(2)))
     Marks(decimal=',', group='')
     """
-    if not any(cells.dtype == pl.String and cells.str.contains(",", literal=True).any() for cells in raw.columns):
+    if not any(
+        cells.dtype == pl.String and cells.str.contains(",", literal=True).any()
+        for cells in raw.columns
+    ):
         return PLAIN
     written = {name: _numbers(cells) for name, cells in zip(raw.names, raw.columns, strict=True)}
-    with_comma = {name: cells.filter(cells.str.contains(",", literal=True)) for name, cells in written.items()}
-    name, cell = next(((name, str(cells[0])) for name, cells in with_comma.items() if len(cells)), ("", ""))
+    with_comma = {
+        name: cells.filter(cells.str.contains(",", literal=True)) for name, cells in written.items()
+    }
+    name, cell = next(
+        ((name, str(cells[0])) for name, cells in with_comma.items() if len(cells)), ("", "")
+    )
     if not cell:
         return PLAIN
     every = pl.concat(list(written.values()))
-    fitting = [marks for marks in (COMMA, COMMA_GROUPED, DOT_GROUPED) if every.str.contains(marks.pattern).all()]
+    fitting = [
+        marks
+        for marks in (COMMA, COMMA_GROUPED, DOT_GROUPED)
+        if every.str.contains(marks.pattern).all()
+    ]
     if not fitting:
         raise ValueError(
             f"{raw.path} writes numbers in two ways: {_not(every, DOT_GROUPED)!r} and {_not(every, COMMA_GROUPED)!r}.\n"
@@ -40,7 +51,9 @@ def decide(raw: Raw) -> Marks:
             "in the file settles it.\n  Write the numbers with a decimal point and nothing between the thousands."
         )
     how = "a decimal comma" if fitting[0].decimal == "," else "a comma between the thousands"
-    raw.said.append(f"Numbers are written with {how}, as in {cell!r} of column {name}, and were read so.")
+    raw.said.append(
+        f"Numbers are written with {how}, as in {cell!r} of column {name}, and were read so."
+    )
     return fitting[0]
 
 
@@ -49,7 +62,9 @@ def _numbers(cells: pl.Series) -> pl.Series:
     if cells.dtype != pl.String:
         return pl.Series([], dtype=pl.String)
     bare = cells.drop_nulls().str.strip_chars()
-    found = bare.filter(bare.str.contains("|".join(marks.pattern for marks in (COMMA_GROUPED, DOT_GROUPED))))
+    found = bare.filter(
+        bare.str.contains("|".join(marks.pattern for marks in (COMMA_GROUPED, DOT_GROUPED)))
+    )
     mostly = 2 * len(found) >= len(cells) - int(missing(cells).sum())
     return found.unique(maintain_order=True).rename("") if mostly else found.clear().rename("")
 

@@ -31,7 +31,14 @@ def moment(cell: str | None, regex: str, *, day_first: bool, zoned: bool) -> np.
         parts |= {one: parts["one"], two: parts["two"]}
     hour, minute, second = (int(parts.get(part) or 0) for part in ("hour", "minute", "second"))
     try:
-        whole = datetime(int(parts["year"]), int(parts["month"]), int(parts.get("day") or 1), hour, minute, second)
+        whole = datetime(
+            int(parts["year"]),
+            int(parts["month"]),
+            int(parts.get("day") or 1),
+            hour,
+            minute,
+            second,
+        )
     except ValueError:
         return None
     if not YEARS[0] <= whole.year <= YEARS[1]:

@@ -32,12 +32,19 @@ def existing(path: str | Path) -> Path:
     found = Path(path).expanduser()
     if found.is_dir():
         inside = sorted(item.name for item in found.iterdir() if item.is_file())[:3]
-        raise ValueError(f"{path} is a folder. Name one file in it{', such as ' if inside else ''}{', '.join(inside)}.")
+        raise ValueError(
+            f"{path} is a folder. Name one file in it{', such as ' if inside else ''}{', '.join(inside)}."
+        )
     if not found.exists():
-        near = did_you_mean(found.name, [item.name for item in found.parent.iterdir()] if found.parent.is_dir() else [])
+        near = did_you_mean(
+            found.name,
+            [item.name for item in found.parent.iterdir()] if found.parent.is_dir() else [],
+        )
         raise ValueError(f"there is no file {path}.{near} Looked in {found.parent.resolve()}.")
     if not found.is_file():
-        raise ValueError(f"{path} is a pipe or a device, not a file. Write its rows to a file and name that.")
+        raise ValueError(
+            f"{path} is a pipe or a device, not a file. Write its rows to a file and name that."
+        )
     return found
 
 
@@ -54,7 +61,9 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
         with gzip.open(path) if is_packed(path) else path.open("rb") as file:
             yield cast(IO[bytes], file)
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(f"{path} is packed with gzip, but broken or cut short. Pack it again.") from None
+        raise ValueError(
+            f"{path} is packed with gzip, but broken or cut short. Pack it again."
+        ) from None
     except OSError as problem:
         raise ValueError(f"{path} cannot be read: {problem.strerror or problem}.") from None
 

@@ -61,14 +61,22 @@ def in_order(rows: Rows, said: list[str], *, zoned: bool = False) -> Rows:
 
 def _taken(rows: Rows, which: NDArray[Any]) -> Rows:
     values, times, labels = rows
-    return Rows(values[which], None if times is None else times[which], None if labels is None else labels[which])
+    return Rows(
+        values[which],
+        None if times is None else times[which],
+        None if labels is None else labels[which],
+    )
 
 
 def _merged(rows: Rows, said: list[str]) -> Rows:
     """One row a moment: of equal rows the first, of different ones the mean; anomalous when one of them is."""
     values, times, labels = rows
     assert times is not None
-    starts = np.flatnonzero(np.r_[True, times[1:] != times[:-1]]) if len(times) else np.zeros(0, np.int64)
+    starts = (
+        np.flatnonzero(np.r_[True, times[1:] != times[:-1]])
+        if len(times)
+        else np.zeros(0, np.int64)
+    )
     if len(starts) == len(times):
         return rows
     counts = np.diff(np.r_[starts, len(times)])
@@ -77,17 +85,25 @@ def _merged(rows: Rows, said: list[str]) -> Rows:
     low = np.minimum.reduceat(np.where(there, values, np.inf), starts)  # (moments, F)
     high = np.maximum.reduceat(np.where(there, values, -np.inf), starts)
     present = np.add.reduceat(there.astype(np.int64), starts)
-    total = np.add.reduceat(np.where(there, values / np.repeat(np.maximum(present, 1), counts, 0), 0.0), starts)
+    total = np.add.reduceat(
+        np.where(there, values / np.repeat(np.maximum(present, 1), counts, 0), 0.0), starts
+    )
     mean = np.where(present == 0, np.nan, np.where(low == high, low, total))
     same = ((low == high) & (present == counts[:, None]) | (present == 0)).all(1)
     if equal := int((counts - 1)[several & same].sum()):
-        said.append(f"{equal:,} row{'s' if equal > 1 else ''} repeated a moment with equal values: left out.")
+        said.append(
+            f"{equal:,} row{'s' if equal > 1 else ''} repeated a moment with equal values: left out."
+        )
     if several[~same].any():
         moments, of = int((several & ~same).sum()), int(counts[several & ~same].sum())
         subject = "1 moment stood" if moments == 1 else f"{moments:,} moments stood"
-        said.append(f"{subject} in several rows with different values: their mean was taken, of {of:,} rows.")
+        said.append(
+            f"{subject} in several rows with different values: their mean was taken, of {of:,} rows."
+        )
         if 2 * of > len(times):
-            said.append("If these rows belong to several series, give each a column or a file of its own.")
+            said.append(
+                "If these rows belong to several series, give each a column or a file of its own."
+            )
     marked = None if labels is None else np.logical_or.reduceat(labels, starts)
     return Rows(mean, times[starts], marked)
 

@@ -25,14 +25,27 @@ def read_parquet(path: Path) -> Raw:
         ) from None
     said: list[str] = []
     kept = {column.name: made for column in frame if (made := _plain(column, said)) is not None}
-    return Raw(str(path), "Parquet", list(kept), list(kept.values()), np.arange(1, rows + 1), "row", True, said)
+    return Raw(
+        str(path),
+        "Parquet",
+        list(kept),
+        list(kept.values()),
+        np.arange(1, rows + 1),
+        "row",
+        True,
+        said,
+    )
 
 
 def _plain(column: pl.Series, said: list[str]) -> pl.Series | None:
     """The column as numbers, times or text; None for what a series cannot hold."""
     kind = column.dtype
     if kind.is_numeric():
-        return column.cast(pl.Float64) if kind.is_decimal() or kind in (pl.UInt64, pl.Int128) else column
+        return (
+            column.cast(pl.Float64)
+            if kind.is_decimal() or kind in (pl.UInt64, pl.Int128)
+            else column
+        )
     if kind == pl.String or kind in (pl.Date, pl.Datetime):
         return column
     if kind in (pl.Categorical, pl.Enum, pl.Boolean):

@@ -67,8 +67,12 @@ def read_series(
         clock = None if times is None or rows.times is None else times._replace(values=rows.times)
         marked, spans = mark(pairs, windows, clock, len(whole), raw.said)
         rows = rows._replace(labels=marked)
-    named = None if times is None or roles.time is None else f"{raw.names[roles.time]} ({times.how})"
-    return Series(whole, tuple(names), rows.times, rows.labels, spans, _understood(raw, named, rows), raw.said)
+    named = (
+        None if times is None or roles.time is None else f"{raw.names[roles.time]} ({times.how})"
+    )
+    return Series(
+        whole, tuple(names), rows.times, rows.labels, spans, _understood(raw, named, rows), raw.said
+    )
 
 
 def _needs_two(path: str | Path, rows: int) -> None:

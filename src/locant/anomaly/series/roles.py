@@ -23,7 +23,13 @@ class Roles:
 
 
 def assign(
-    raw: Raw, marks: Marks, *, time: str | None, columns: Sequence[str] | None, label: str | None, windows: bool
+    raw: Raw,
+    marks: Marks,
+    *,
+    time: str | None,
+    columns: Sequence[str] | None,
+    label: str | None,
+    windows: bool,
 ) -> Roles:
     """The roles of the columns: as asked for, and the rest as found."""
     _needs_one_role(raw, time, columns, label, windows)
@@ -33,7 +39,11 @@ def assign(
     roles = Roles(label=None if windows else next(iter(labels), None), taken=set(labels))
     for place in labels[0 if windows else 1 :]:
         raw.said.append(f"Column {raw.names[place]} holds labels, but others are used: left out.")
-    roles.time = find_time(raw, marks, roles.taken | values) if time is None else raw.find(time, "the time column")
+    roles.time = (
+        find_time(raw, marks, roles.taken | values)
+        if time is None
+        else raw.find(time, "the time column")
+    )
     if roles.time is None and columns is None:
         roles.time = unread_time(raw, marks, roles.taken)  # reading it tells what is wrong with it
     if roles.time is not None:
@@ -46,7 +56,9 @@ def _needs_one_role(
     raw: Raw, time: str | None, columns: Sequence[str] | None, label: str | None, windows: bool
 ) -> None:
     if label is not None and windows:
-        raise ValueError(f"{raw.path}: labels were asked for by label={label!r} and by windows. Give one of them.")
+        raise ValueError(
+            f"{raw.path}: labels were asked for by label={label!r} and by windows. Give one of them."
+        )
     for name, role in ((time, "the time"), (label, "the label")):
         if name is not None and (name in (columns or ()) or time == label):
             raise ValueError(
@@ -61,9 +73,12 @@ def _join_clock(raw: Raw, roles: Roles) -> None:
     if place is None or beside is None:
         return
     dates, clocks = (
-        cells.str.strip_chars().set(missing(cells), None) for cells in (raw.columns[place], raw.columns[beside])
+        cells.str.strip_chars().set(missing(cells), None)
+        for cells in (raw.columns[place], raw.columns[beside])
     )
     raw.columns[place] = pl.select(pl.concat_str(dates, clocks, separator=" ")).to_series()
-    raw.said.append(f"Columns {raw.names[place]} and {raw.names[beside]} were joined: a date and its clock.")
+    raw.said.append(
+        f"Columns {raw.names[place]} and {raw.names[beside]} were joined: a date and its clock."
+    )
     raw.names[place] = f"{raw.names[place]} {raw.names[beside]}"
     roles.taken.add(beside)

@@ -53,7 +53,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     if len(rows) == 1:
         return any(map(is_word, rows[0]))
     columns = zip(*rows, strict=False)
-    return any(is_word(first) and sum(not is_word(cell) for cell in rest) * 2 > len(rest) for first, *rest in columns)
+    return any(
+        is_word(first) and sum(not is_word(cell) for cell in rest) * 2 > len(rest)
+        for first, *rest in columns
+    )
 
 
 def is_number(cell: str) -> bool:

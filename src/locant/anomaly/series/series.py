@@ -40,7 +40,9 @@ class Series:
         NDArray[Any] | None
     )  # (T,) datetime64[ns] (UTC where a zone is known) or float64, rising; None without a time
     labels: Flags | None  # (T,) True where anomalous
-    windows: tuple[tuple[int, int], ...] | None  # the anomalous stretches as half-open intervals of rows
+    windows: (
+        tuple[tuple[int, int], ...] | None
+    )  # the anomalous stretches as half-open intervals of rows
     understood: Understood
     repairs: list[str]  # every change that was made to what the file says, as sentences
 

@@ -59,7 +59,9 @@ PATTERNS = [
         rf"{ZONE})?$",
     ),
 ]
-DIGITS = len(PATTERNS) - 1  # pure digits may also be a number: only asked for where a time is expected
+DIGITS = (
+    len(PATTERNS) - 1
+)  # pure digits may also be a number: only asked for where a time is expected
 
 
 def family(cells: pl.Series, *, digits: bool = False) -> int | None:
@@ -71,13 +73,20 @@ def family(cells: pl.Series, *, digits: bool = False) -> int | None:
     best = max(counts)
     if not best or 2 * best < len(shown):
         return None
-    equal = [place for place, count in enumerate(counts) if count == best]  # then the first cell decides
-    return next((place for place in equal if shown.head(1).str.contains(PATTERNS[place].regex).all()), equal[0])
+    equal = [
+        place for place, count in enumerate(counts) if count == best
+    ]  # then the first cell decides
+    return next(
+        (place for place in equal if shown.head(1).str.contains(PATTERNS[place].regex).all()),
+        equal[0],
+    )
 
 
 def is_dated(cells: pl.Series) -> bool:
     """Whether a column holds dates, with or without a clock."""
-    return cells.dtype in (pl.Date, pl.Datetime) or (cells.dtype == pl.String and family(cells) is not None)
+    return cells.dtype in (pl.Date, pl.Datetime) or (
+        cells.dtype == pl.String and family(cells) is not None
+    )
 
 
 def has_clock(cells: pl.Series) -> bool:
@@ -87,7 +96,9 @@ def has_clock(cells: pl.Series) -> bool:
 
 def is_clock(cells: pl.Series) -> bool:
     """Whether a column holds times of day alone."""
-    return cells.dtype == pl.String and bool(len(_first(cells)) and _first(cells).str.contains(CLOCK_ALONE).all())
+    return cells.dtype == pl.String and bool(
+        len(_first(cells)) and _first(cells).str.contains(CLOCK_ALONE).all()
+    )
 
 
 def _first(cells: pl.Series) -> pl.Series:

@@ -74,15 +74,25 @@ def _roles(cut: Cut, time: str | None, columns: Sequence[str] | None) -> _Roles:
     clock = raw.find(time, "the time column") if time is not None else _clock(cut, columns or ())
     if columns is not None:
         return _Roles(clock, [raw.find(name, "a value column") for name in columns])
-    counted = [place for place, cells in enumerate(raw.columns) if missing(cells)[0] or is_number(str(cells[0]))]
+    counted = [
+        place
+        for place, cells in enumerate(raw.columns)
+        if missing(cells)[0] or is_number(str(cells[0]))
+    ]
     values = [place for place in counted if place != clock]
     if not values:
-        raise ValueError(f"{SOURCE}, line {cut.line}: no cell besides the time is a number. Got {cut.cells}.")
+        raise ValueError(
+            f"{SOURCE}, line {cut.line}: no cell besides the time is a number. Got {cut.cells}."
+        )
     return _Roles(clock, values)
 
 
 def _clock(cut: Cut, columns: Sequence[str]) -> int | None:
-    free = [place for place, name in enumerate(cut.names) if name not in columns and cut.cells[place] is not None]
+    free = [
+        place
+        for place, name in enumerate(cut.names)
+        if name not in columns and cut.cells[place] is not None
+    ]
     dated = [place for place in free if is_dated(pl.Series([cut.cells[place]], dtype=pl.String))]
     named = [place for place in free if is_named(cut.names[place])]
     return next((place for place in (*(p for p in dated if p in named), *dated, *named)), None)
@@ -93,5 +103,7 @@ def _values(cut: Cut, places: list[int], marks: Marks, said: list[str]) -> Float
     for place, value in zip(places, read, strict=True):
         if value is None:
             cell, name = cut.cells[place], cut.names[place]
-            said.append(f"Line {cut.line:,}: {cell!r} in column {name} is no number: taken as missing.")
+            said.append(
+                f"Line {cut.line:,}: {cell!r} in column {name} is no number: taken as missing."
+            )
     return np.array([np.nan if value is None else value for value in read])

@@ -15,7 +15,9 @@ import numpy as np
 from locant.anomaly.series.opening import KINDS, is_packed, unpacked
 
 BLOCK = 1 << 20  # also the longest line that is read
-CONTROL = np.array([code < 32 and chr(code) not in "\t\n\v\f\r\x1b" for code in range(256)])  # not of any text
+CONTROL = np.array(
+    [code < 32 and chr(code) not in "\t\n\v\f\r\x1b" for code in range(256)]
+)  # not of any text
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,10 @@ def survey(path: Path) -> Text:
     with unpacked(path) as file:
         while True:
             block = file.read(BLOCK)
-            size, control = size + len(block), control + int(CONTROL[np.frombuffer(block, np.uint8)].sum())
+            size, control = (
+                size + len(block),
+                control + int(CONTROL[np.frombuffer(block, np.uint8)].sum()),
+            )
             latin = latin or not _decodes(decoder, block)
             if b"\0" in block or control > size / 100:
                 raise ValueError(f"{path} is no text: it holds bytes that no text has. {KINDS}.")

@@ -14,7 +14,11 @@ UNITS = [("days", 86400), ("h", 3600), ("min", 60)]
 def table(series: Series) -> list[tuple[str, str]]:
     """What, and its value, in the order in which a person asks."""
     known = series.understood
-    lines = [("file", f"{known.file} ({known.kind})"), ("rows", f"{known.rows:,}"), ("columns", _names(series.names))]
+    lines = [
+        ("file", f"{known.file} ({known.kind})"),
+        ("rows", f"{known.rows:,}"),
+        ("columns", _names(series.names)),
+    ]
     lines.append(("time", known.time or "none: rows are counted"))
     if known.step is not None and known.irregular is not None:
         dated = isinstance(known.start, np.datetime64)
@@ -27,13 +31,17 @@ def table(series: Series) -> list[tuple[str, str]]:
     lines.append(
         (
             "missing values",
-            f"{known.missing:,} of {cells:,} ({_share(known.missing / cells)})" if known.missing else "none",
+            f"{known.missing:,} of {cells:,} ({_share(known.missing / cells)})"
+            if known.missing
+            else "none",
         )
     )
     if series.labels is not None and series.windows is not None:
         count = len(series.windows)
         share = _share(float(series.labels.mean()))
-        lines.append(("labels", f"{count:,} stretch{'' if count == 1 else 'es'}, {share} of the rows"))
+        lines.append(
+            ("labels", f"{count:,} stretch{'' if count == 1 else 'es'}, {share} of the rows")
+        )
     return lines
 
 

@@ -30,7 +30,11 @@ def read_times(raw: Raw, place: int, marks: Marks) -> Times:
     if written is not None and (written != DIGITS or _plausible(cells)):
         return read_written(raw, place, cells, written)
     values, present = whole_or_real(raw.columns[place], marks)
-    wrong = ~present & ~missing(cells).to_numpy() if cells.dtype == pl.String else np.zeros(len(cells), np.bool_)
+    wrong = (
+        ~present & ~missing(cells).to_numpy()
+        if cells.dtype == pl.String
+        else np.zeros(len(cells), np.bool_)
+    )
     if wrong.any():
         raise ValueError(unread(raw, place, int(wrong.argmax()), "is no time"))
     if (ticks := unit(values[present])) is None:
@@ -46,9 +50,13 @@ def _typed(raw: Raw, place: int) -> Times:
         raw.said.append(f"Times in zone {zone} were turned into UTC.")
     years = cells.dt.year()
     if (wrong := ((years < YEARS[0]) | (years > YEARS[1])).fill_null(False)).any():
-        raise ValueError(unread(raw, place, int(wrong.arg_max() or 0), f"is not from {YEARS[0]} to {YEARS[1]}"))
+        raise ValueError(
+            unread(raw, place, int(wrong.arg_max() or 0), f"is not from {YEARS[0]} to {YEARS[1]}")
+        )
     exact = (
-        cells.cast(pl.Datetime("ns")) if zone is None else cells.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        cells.cast(pl.Datetime("ns"))
+        if zone is None
+        else cells.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     )
     return Times(exact.cast(pl.Datetime("ns")).to_numpy(), "dates", zoned=zone is not None)
 

@@ -24,11 +24,15 @@ def read_windows(path: str | Path, series: Path, said: list[str]) -> Pairs:
         try:
             content = json.load(file, parse_float=str, parse_int=str)
         except (ValueError, RecursionError) as problem:
-            raise ValueError(f"{path} is no whole JSON: {problem}.\n  Windows are {ALLOWED}.") from None
+            raise ValueError(
+                f"{path} is no whole JSON: {problem}.\n  Windows are {ALLOWED}."
+            ) from None
     if isinstance(content, dict):
         content = content[_key(found, list(content), series, said)]
     if not isinstance(content, list):
-        raise ValueError(f"{path} holds {json.dumps(content)} where windows should be. Windows are {ALLOWED}.")
+        raise ValueError(
+            f"{path} holds {json.dumps(content)} where windows should be. Windows are {ALLOWED}."
+        )
     return [_pair(found, number, item) for number, item in enumerate(content, 1)]
 
 
@@ -38,12 +42,21 @@ def _table(path: Path) -> Pairs:
     if not {"start", "end"} <= set(names):
         raise ValueError(f"{path} has the columns {', '.join(raw.names)}. Windows are {ALLOWED}.")
     start, end = (raw.columns[names.index(name)].fill_null("") for name in ("start", "end"))
-    return [_pair(path, number, list(pair)) for number, pair in enumerate(zip(start, end, strict=True), 1)]
+    return [
+        _pair(path, number, list(pair))
+        for number, pair in enumerate(zip(start, end, strict=True), 1)
+    ]
 
 
 def _pair(path: Path, number: int, item: Any) -> tuple[str, str]:
-    if not (isinstance(item, list) and len(item) == 2 and all(isinstance(end, str) and end.strip() for end in item)):
-        raise ValueError(f"{path}: window {number} is {json.dumps(item)}, not [start, end]. Windows are {ALLOWED}.")
+    if not (
+        isinstance(item, list)
+        and len(item) == 2
+        and all(isinstance(end, str) and end.strip() for end in item)
+    ):
+        raise ValueError(
+            f"{path}: window {number} is {json.dumps(item)}, not [start, end]. Windows are {ALLOWED}."
+        )
     return item[0], item[1]
 
 
@@ -55,7 +68,9 @@ def _key(path: Path, keys: list[str], series: Path, said: list[str]) -> str:
         return max(ends, key=len)
     named = [key for key in keys if Path(key).name == parts[-1]]
     if len(named) == 1:
-        said.append(f"The windows of {named[0]} were taken: the file's name is the same, its folder is another.")
+        said.append(
+            f"The windows of {named[0]} were taken: the file's name is the same, its folder is another."
+        )
         return named[0]
     raise ValueError(
         f"{path} has no windows for {series}.{did_you_mean('/'.join(parts[-2:]), keys)}\n"

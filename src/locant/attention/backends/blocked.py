@@ -53,7 +53,15 @@ def describe(request: Request) -> str:
     return "its queries are wider than the values, and the fused kernel wants one width"
 
 
-def run(q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None) -> Tensor:
+def run(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    *,
+    scale: float,
+    drop: nn.Dropout | None,
+) -> Tensor:
     bias, unseeing, causal = inputs.materialized(q.dtype)
     if causal:
         bias = additive_mask(causal_mask(q.shape[-2], k.shape[-2], q.device), q.dtype)
@@ -69,7 +77,9 @@ class _Blocked(torch.autograd.Function):
     """q (B,H,Q,d), k (B,H,K,d), v (B,H,K,·) of any width, bias (1|B,H,Q,K) or none: (B,H,Q,·)."""
 
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float) -> Tensor:
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float
+    ) -> Tensor:
         batch, heads, queries, _ = q.shape
         out = q.new_empty(batch, heads, queries, v.shape[-1])
         weights = q.new_empty(batch, heads, queries, k.shape[-2])

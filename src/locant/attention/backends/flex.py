@@ -63,7 +63,15 @@ def describe(request: Request) -> str:
     return "its bias depends on distance, so that memory grows with length"
 
 
-def run(q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None) -> Tensor:
+def run(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    *,
+    scale: float,
+    drop: nn.Dropout | None,
+) -> Tensor:
     bias = inputs.by_blocks(torch.promote_types(q.dtype, torch.float32)).bias
     assert isinstance(bias, ToeplitzBias)  # or it would have been refused
     line, ahead = bias.line[0], bias.queries - 1
@@ -83,11 +91,15 @@ def causal_blocks(queries: int, keys: int, device: torch.device) -> Any:
     def seen(row: Tensor, head: Tensor, i: Tensor, j: Tensor) -> Tensor:
         return j <= i + keys - queries
 
-    last = (torch.arange(0, queries, BLOCK, device=device) + BLOCK).clamp(max=queries) + keys - queries  # keys, of each
+    last = (
+        (torch.arange(0, queries, BLOCK, device=device) + BLOCK).clamp(max=queries) + keys - queries
+    )  # keys, of each
     count = (last + BLOCK - 1) // BLOCK
     which = torch.arange(-(-keys // BLOCK), device=device).expand(len(count), -1)
     counts, blocks = (tensor.to(torch.int32)[None, None].contiguous() for tensor in (count, which))
-    return BlockMask.from_kv_blocks(counts, blocks, BLOCK_SIZE=BLOCK, mask_mod=seen, seq_lengths=(queries, keys))
+    return BlockMask.from_kv_blocks(
+        counts, blocks, BLOCK_SIZE=BLOCK, mask_mod=seen, seq_lengths=(queries, keys)
+    )
 
 
 @cache

@@ -38,7 +38,15 @@ def describe(request: Request) -> str:
     return "plain attention and a materialized bias or mask"
 
 
-def run(q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None) -> Tensor:
+def run(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    *,
+    scale: float,
+    drop: nn.Dropout | None,
+) -> Tensor:
     attn_bias, unseeing, causal = inputs.materialized(q.dtype)
     missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
     out = scaled_dot_product_attention(

@@ -26,7 +26,9 @@ NAME = "reference"
 MAX_SCORES = 1 << 27  # that are held at once: half a gigabyte in float32
 SCORES_AT_ONCE = 1 << 21  # in blocks, when there are more
 GEMV_MIN_KEY_ELEMENTS = 1 << 16  # of one head's keys, from which one query goes head by head,
-BATCHED_GEMV = torch.backends.cpu.get_cpu_capability() == "AVX512"  # unless all heads at once are quicker
+BATCHED_GEMV = (
+    torch.backends.cpu.get_cpu_capability() == "AVX512"
+)  # unless all heads at once are quicker
 
 
 class AttentionWithWeights(NamedTuple):
@@ -59,13 +61,23 @@ def describe(request: Request) -> str:
     return "its bias must be computed in one piece, and all of it would fill the memory"
 
 
-def run(q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None) -> Tensor:
+def run(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    *,
+    scale: float,
+    drop: nn.Dropout | None,
+) -> Tensor:
     batch, heads, queries, _ = q.shape
     if not positions.visible(q) or q.shape[:-1].numel() * k.shape[-2] < MAX_SCORES or queries == 1:
         return attend_with_weights(q, k, v, inputs, scale=scale, drop=drop).out
     at_once = max(1, SCORES_AT_ONCE // (batch * heads * k.shape[-2]))
     blocks = []
-    for first in reversed(range(0, queries, at_once)):  # the most keys first: later blocks fit in freed memory
+    for first in reversed(
+        range(0, queries, at_once)
+    ):  # the most keys first: later blocks fit in freed memory
         last = min(queries, first + at_once)
         blocks.append(_one_block(q, k, v, inputs, first, last, scale, drop))
     return torch.cat(blocks[::-1], -2)
@@ -82,7 +94,9 @@ def _one_block(
     drop: nn.Dropout | None,
 ) -> Tensor:
     """Compute queries first..last−1, and nothing that the backward pass can compute again."""
-    if inputs.causal and last + inputs.keys - inputs.queries <= 0:  # these queries come before every key
+    if (
+        inputs.causal and last + inputs.keys - inputs.queries <= 0
+    ):  # these queries come before every key
         return v.new_zeros(*q.shape[:2], last - first, v.shape[-1])
 
     def block(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -91,11 +105,21 @@ def _one_block(
         return attend_with_weights(q, k, v, mine, scale=scale, drop=drop).out
 
     some = q[..., first:last, :]
-    return checkpoint(block, some, k, v, use_reentrant=False) if torch.is_grad_enabled() else block(some, k, v)
+    return (
+        checkpoint(block, some, k, v, use_reentrant=False)
+        if torch.is_grad_enabled()
+        else block(some, k, v)
+    )
 
 
 def attend_with_weights(
-    q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None = None
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    *,
+    scale: float,
+    drop: nn.Dropout | None = None,
 ) -> AttentionWithWeights:
     """Attend from rotated q (B,H,Q,·) to rotated k (B,H,K,·) and v (B,H,K,d); `drop` acts on the weights."""
     encoding, q_pos, k_pos = inputs.encoding, inputs.q_pos, inputs.k_pos
@@ -108,7 +132,9 @@ def attend_with_weights(
     if attn_bias is not None:
         scores = scores + attn_bias.to(precise)
     elif causal:
-        scores = scores + additive_mask(causal_mask(q.shape[-2], k.shape[-2], scores.device), precise)
+        scores = scores + additive_mask(
+            causal_mask(q.shape[-2], k.shape[-2], scores.device), precise
+        )
     weights = scores.softmax(-1).to(v.dtype)
     if unseeing is not None:
         weights = weights.masked_fill(unseeing, 0.0)

@@ -41,9 +41,15 @@ def _owner(subject: Subject, encoding: Encoding, outside: int, start: int) -> in
     length = encoding.shape.length
     if not encoding.tells_order:
         return None
-    ends = torch.cat([torch.arange(min(length, 64)), torch.arange(max(0, length - 64), length)]).unique()
-    inside = ends if outside >= 0 else ends[-1:]  # before 0 a table's end is what a negative index gives
-    keys = subject.at(torch.arange(start, start + min(640, length)))  # so many that no mirror image looks alike
+    ends = torch.cat(
+        [torch.arange(min(length, 64)), torch.arange(max(0, length - 64), length)]
+    ).unique()
+    inside = (
+        ends if outside >= 0 else ends[-1:]
+    )  # before 0 a table's end is what a negative index gives
+    keys = subject.at(
+        torch.arange(start, start + min(640, length))
+    )  # so many that no mirror image looks alike
     try:
         row = signature(encoding, subject.at(torch.tensor([outside])), keys)
     except (ValueError, IndexError):

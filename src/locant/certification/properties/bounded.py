@@ -18,7 +18,9 @@ def measure(subject: Subject) -> Measured:
     if not any(overrides(encoding, hook) for hook in ("embed", "rotate", "bias", "rescore")):
         return Measured(True, "0", "It adds nothing.", {"near": 0.0, "far": 0.0})
     near = torch.arange(min(256, subject.last + 1))
-    far = torch.logspace(0, torch.log10(torch.tensor(float(max(subject.last, 1)))), 256, dtype=torch.float64).long()
+    far = torch.logspace(
+        0, torch.log10(torch.tensor(float(max(subject.last, 1)))), 256, dtype=torch.float64
+    ).long()
     far = far.clamp_max(subject.last).unique()
     origin = subject.at(torch.zeros(1, dtype=torch.long))
     sizes = []
@@ -26,4 +28,6 @@ def measure(subject: Subject) -> Measured:
         sizes.append(float(signature(encoding, subject.at(index), origin).abs().max()))
     growth = sizes[1] / max(sizes[0], 1e-30)
     said = f"At most {show(sizes[0])} up to position {int(near[-1])}, {show(sizes[1])} up to {int(far[-1]):,}."
-    return Measured(growth <= BOUND, show(sizes[1]), said, {"near": sizes[0], "far": sizes[1], "growth": growth})
+    return Measured(
+        growth <= BOUND, show(sizes[1]), said, {"near": sizes[0], "far": sizes[1], "growth": growth}
+    )

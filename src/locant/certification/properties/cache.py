@@ -22,7 +22,9 @@ def measure(subject: Subject) -> Measured:
     net = subject.model(subject.stirred(), causal=True)
     x, length = subject.tokens(count), subject.encoding.shape.length
     error = _error(net, x, subject.places(count, min(1000, subject.last - count + 1)))
-    across = subject.places(count, max(0, length - count // 2))  # its middle is the end of the made length
+    across = subject.places(
+        count, max(0, length - count // 2)
+    )  # its middle is the end of the made length
     if not _refuses(net, x, across):
         error = max(error, _error(net, x, across))
     said = f"Outputs differ by {show(error)} of their size between a cache and a full pass of {count} tokens."

@@ -33,16 +33,22 @@ def measure(subject: Subject) -> Measured:
             with torch.enable_grad():
                 start = time.perf_counter()
                 torch.autograd.grad(
-                    net(x, pos).square().mean(), [p for p in net.parameters() if p.requires_grad], allow_unused=True
+                    net(x, pos).square().mean(),
+                    [p for p in net.parameters() if p.requires_grad],
+                    allow_unused=True,
                 )
                 times[name].append(time.perf_counter() - start)
     middle = {name: sorted(seconds)[len(seconds) // 2] for name, seconds in times.items()}
     ratio = middle["it"] / middle["none"]
     held = _held(encoding, pos)
-    numbers = {"parameters": count, "bytes": 4 * count, "bytes_a_pass": held, "seconds": middle["it"], "ratio": ratio}
-    said = (
-        f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
-    )
+    numbers = {
+        "parameters": count,
+        "bytes": 4 * count,
+        "bytes_a_pass": held,
+        "seconds": middle["it"],
+        "ratio": ratio,
+    }
+    said = f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
     said += f"layers; a training step takes {ratio:.2f}× that of none."
     wrong = stated is not None and stated[0] != stated[1]
     if stated is not None and wrong:
@@ -54,7 +60,9 @@ def _held(encoding: Encoding, pos: torch.Tensor) -> int:
     """Bytes of what depends on positions alone: tables and biases."""
     precomputed = encoding.precompute(pos, pos, torch.float32)
     parts = [*(precomputed if isinstance(precomputed, tuple) else ()), encoding.bias(pos, pos)]
-    return sum(part.numel() * part.element_size() for part in parts if isinstance(part, torch.Tensor))
+    return sum(
+        part.numel() * part.element_size() for part in parts if isinstance(part, torch.Tensor)
+    )
 
 
 def _stated(encoding: Encoding) -> tuple[int, int] | None:
@@ -68,7 +76,9 @@ def _stated(encoding: Encoding) -> tuple[int, int] | None:
         return arithmetic(encoding.learned, sizes | vars(encoding)), learns(encoding)
     options = {option.name: option.default for option in inspect.signature(cls).parameters.values()}
     try:
-        usual = cls(shape)  # an option is not kept, so the formula is tried with all of them at their defaults
+        usual = cls(
+            shape
+        )  # an option is not kept, so the formula is tried with all of them at their defaults
     except (TypeError, ValueError):
         return None
     return arithmetic(encoding.learned, options | vars(usual) | sizes), learns(usual)

@@ -25,16 +25,16 @@ def measure(subject: Subject) -> Measured:
         apart.fill_diagonal_(float("inf"))
         nearest = int(apart.argmin())
         numbers[name] = float(apart.min())
-        numbers[f"{name} pair"] = f"{pos[nearest // count].tolist()} and {pos[nearest % count].tolist()}"
+        numbers[f"{name} pair"] = (
+            f"{pos[nearest // count].tolist()} and {pos[nearest % count].tolist()}"
+        )
     least = min(numbers["float32"], numbers["bfloat16"])
     said = (
         f"Of {count} positions the closest two, {numbers['float32 pair']}, are {show(numbers['float32'])} apart; "
         f"in bfloat16 {numbers['bfloat16 pair']}, {show(numbers['bfloat16'])} apart."
     )
     if numbers["float32"] > 0 and numbers["bfloat16"] == 0:
-        said += (
-            " Rounding makes them one: angles or distances are computed in bfloat16 somewhere, or its values lie closer"
-        )
+        said += " Rounding makes them one: angles or distances are computed in bfloat16 somewhere, or its values lie closer"
         said += " together than bfloat16 can tell."
     return Measured(least > BOUND, show(least), said, numbers)
 

@@ -24,7 +24,9 @@ WHY = "a wrong sign, pairing or slope can obey every symmetry; a number worked o
 def measure(subject: Subject) -> Measured:
     cls = type(subject.encoding)
     module = sys.modules.get(cls.__module__)
-    text = "\n\n".join(inspect.cleandoc(doc) for doc in (getattr(module, "__doc__", None), cls.__doc__) if doc)
+    text = "\n\n".join(
+        inspect.cleandoc(doc) for doc in (getattr(module, "__doc__", None), cls.__doc__) if doc
+    )
     if ">>>" not in text:
         return Measured(None, "–", "Its file has no worked example (a >>> line and its result).")
 
@@ -35,21 +37,34 @@ def measure(subject: Subject) -> Measured:
             return cls(Shape(dim, heads, length), **options)
         return locant.encodings.registry.make(name, dim=dim, heads=heads, length=length, **options)
 
-    names = {**vars(module), "make": make, "torch": torch, "np": np, "locant": locant, "Shape": Shape}
+    names = {
+        **vars(module),
+        "make": make,
+        "torch": torch,
+        "np": np,
+        "locant": locant,
+        "Shape": Shape,
+    }
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     test = doctest.DocTestParser().get_doctest(text, names, cls.__name__, None, None)
     wrong: list[str] = []
     with torch.enable_grad():
-        result = doctest.DocTestRunner(verbose=False, optionflags=flags).run(test, out=wrong.append, clear_globs=False)
+        result = doctest.DocTestRunner(verbose=False, optionflags=flags).run(
+            test, out=wrong.append, clear_globs=False
+        )
     if result.failed:
         return Measured(False, f"{result.failed} wrong", _first(wrong), {"failed": result.failed})
-    return Measured(True, str(result.attempted), f"All {result.attempted} lines of its worked examples hold.")
+    return Measured(
+        True, str(result.attempted), f"All {result.attempted} lines of its worked examples hold."
+    )
 
 
 def _first(wrong: list[str]) -> str:
     """The failing example in one line: what was run, what it gave, and what it should have given."""
     text = wrong[0].partition("Failed example:\n")[2]
-    code, *parts = re.split(r"^(?:Expected|Got|Exception raised)(?:: *| nothing)$", text, flags=re.MULTILINE)
+    code, *parts = re.split(
+        r"^(?:Expected|Got|Exception raised)(?:: *| nothing)$", text, flags=re.MULTILINE
+    )
     code = _line(re.sub(r"  +# .*", "", code))
     if len(parts) < 2:
         return f"{code} raised {_line(wrong[0].strip().splitlines()[-1])}"

@@ -18,7 +18,9 @@ WHY = "they differ in the order of float32 sums alone"
 
 def measure(subject: Subject) -> Measured:
     if needs_scores(subject.encoding):
-        return Measured(True, "–", "It works on scores or weights, so only the reference serves it.")
+        return Measured(
+            True, "–", "It works on scores or weights, so only the reference serves it."
+        )
     count = min(40, subject.last + 1)
     encoding, pos = subject.stirred(), subject.places(count)
     tensors = [subject.heads(count, more=seed).requires_grad_() for seed in range(3)]
@@ -31,7 +33,9 @@ def measure(subject: Subject) -> Measured:
             q, k, v = tensors
             request = describe_call(*rotate(inputs, q, k), v, inputs, None, examine=True)
             for name in (one.NAME for one in BACKENDS if not one.refuses(request)):
-                out = attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, backend=name)
+                out = attend(
+                    *tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, backend=name
+                )
                 grads = torch.autograd.grad(out.square().sum(), leaves, allow_unused=True)
                 kept[name] = [out, *(g for g in grads if g is not None)]
         for name in (name for name in kept if name != "reference"):
@@ -40,5 +44,7 @@ def measure(subject: Subject) -> Measured:
                 relative(a.detach(), b.detach()) for a, b in pairs
             )
     worst = max(errors.values())
-    said = f"Outputs and gradients differ by at most {show(worst)} of their size between the backends."
+    said = (
+        f"Outputs and gradients differ by at most {show(worst)} of their size between the backends."
+    )
     return Measured(worst <= BOUND, show(worst), said, errors)

@@ -8,7 +8,9 @@ from locant.attention import attend
 from locant.certification.probe import Measured, Subject, relative, show
 from locant.nn.transformer import Transformer
 
-SENTENCE = "It goes by the positions it is given: tokens that keep their positions may stand anywhere."
+SENTENCE = (
+    "It goes by the positions it is given: tokens that keep their positions may stand anywhere."
+)
 CLAIM = "law"
 BOUND = 1e-4
 WHY = "shuffling tokens together with their positions changes the order of float32 sums alone"
@@ -26,7 +28,9 @@ def measure(subject: Subject) -> Measured:
     said = f"Tokens shuffled together with their positions move the outputs by {show(error)} of their size."
     apart = _queries_alone(subject, pos, shuffle)
     ignored = subject.encoding.tells_order and moved < 1e-6
-    unseen = [axis for axis in range(subject.encoding.axes) if not _axis_is_seen(subject, net, x, axis)]
+    unseen = [
+        axis for axis in range(subject.encoding.axes) if not _axis_is_seen(subject, net, x, axis)
+    ]
     if ignored:
         said = "Other positions give the same output: the positions given are not used."
     elif error > BOUND:
@@ -37,12 +41,17 @@ def measure(subject: Subject) -> Measured:
     elif unseen:
         said = f"Other positions on axis {unseen[0]} give the same output: that axis is not used."
     ok = error <= BOUND and apart <= BOUND and not ignored and not unseen
-    return Measured(ok, show(max(error, apart)), said, {"error": error, "queries": apart, "moved": moved})
+    return Measured(
+        ok, show(max(error, apart)), said, {"error": error, "queries": apart, "moved": moved}
+    )
 
 
 def _queries_alone(subject: Subject, pos: torch.Tensor, shuffle: torch.Tensor) -> float:
     """How far the outputs move when queries are shuffled with their positions, and keys stay."""
-    encoding, (q, k, v) = subject.stirred(), (subject.heads(len(pos), more=seed) for seed in range(3))
+    encoding, (q, k, v) = (
+        subject.stirred(),
+        (subject.heads(len(pos), more=seed) for seed in range(3)),
+    )
     still = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos)
     moved = attend(q[:, :, shuffle], k, v, encoding=encoding, q_pos=pos[shuffle], k_pos=pos)
     return relative(moved, still[:, :, shuffle])

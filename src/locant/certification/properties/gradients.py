@@ -21,10 +21,17 @@ def measure(subject: Subject) -> Measured:
     frozen = [name for name, parameter in named.items() if not parameter.requires_grad]
     if frozen:
         return Measured(
-            False, "frozen", f"{', '.join(frozen)} cannot learn: requires_grad is False.", {"frozen": frozen}
+            False,
+            "frozen",
+            f"{', '.join(frozen)} cannot learn: requires_grad is False.",
+            {"frozen": frozen},
         )
     count = min(10, subject.last + 1)
-    net, start, pos = subject.layer(encoding), subject.layer(subject.as_given().double()), subject.places(count)
+    net, start, pos = (
+        subject.layer(encoding),
+        subject.layer(subject.as_given().double()),
+        subject.places(count),
+    )
     x = subject.tokens(count, dtype=torch.float64)
     goal = subject.tokens(count, dtype=torch.float64, more=1)
 
@@ -33,14 +40,21 @@ def measure(subject: Subject) -> Measured:
 
     def gradients(net: Attention) -> tuple[torch.Tensor, ...]:
         with torch.enable_grad():
-            return torch.autograd.grad(loss(net), list(net.encoding.parameters()), materialize_grads=True)
+            return torch.autograd.grad(
+                loss(net), list(net.encoding.parameters()), materialize_grads=True
+            )
 
     grads = gradients(net)
     dead = [name for name, grad in zip(named, grads, strict=True) if not _reaches(grad)]
     if dead:
         return Measured(False, "none", f"No gradient reaches {', '.join(dead)}.", {"dead": dead})
     if not any(map(_reaches, gradients(start))):
-        return Measured(False, "stuck", "As it starts, no gradient reaches anything: it can never learn.", {"dead": []})
+        return Measured(
+            False,
+            "stuck",
+            "As it starts, no gradient reaches anything: it can never learn.",
+            {"dead": []},
+        )
     worst = 0.0
     for (name, parameter), grad in zip(named.items(), grads, strict=True):
         if not torch.isfinite(grad).all():

@@ -15,7 +15,10 @@ from locant.nn.transformer import Transformer
 TRAINED, SYMBOLS = 32, 8  # the length that is trained on; rows of one of eight symbols a token
 CHANCE, CHANCE_LOSS = 1 / SYMBOLS, math.log(SYMBOLS)
 SOLVED, FAILED = 0.95, 0.5
-RATE, POSITIONAL = 3e-3, 10  # learned positions move ten times as fast: at one rate, most are not solved in time
+RATE, POSITIONAL = (
+    3e-3,
+    10,
+)  # learned positions move ten times as fast: at one rate, most are not solved in time
 
 SENTENCE = f"A tiny decoder that has solved rows of {TRAINED} tokens is tried on rows 2, 4 and 8 times as long."
 CLAIM = "seen"
@@ -30,20 +33,20 @@ def measure(subject: Subject) -> Measured:
     """The decoder names the symbol before each one. Past the trained length, only answers past it count."""
     longer = [times for times in (2, 4, 8) if TRAINED * times <= subject.last + 1]
     if not longer:
-        said = (
-            f"Not judged: its positions end at {subject.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
-        )
+        said = f"Not judged: its positions end at {subject.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
         return Measured(None, "–", said)
     net = _trained(subject)
     own, loss = _tested(net, subject, 1, first=0)
     past = {times: _tested(net, subject, times, first=TRAINED)[0] for times in longer}
-    numbers = {"accuracy at 1x": own, "loss at 1x": loss, **{f"accuracy at {k}x": v for k, v in past.items()}}
+    numbers = {
+        "accuracy at 1x": own,
+        "loss at 1x": loss,
+        **{f"accuracy at {k}x": v for k, v in past.items()},
+    }
     numbers |= {"solved": SOLVED, "chance": CHANCE, "chance loss": CHANCE_LOSS}
     right = f"{own:.0%} right, loss {loss:.2f}; a guess: {CHANCE:.1%}, {CHANCE_LOSS:.2f}; solved from {SOLVED:.0%} on"
     if own < SOLVED:
-        said = (
-            f"Not judged: in {subject.effort.steps} steps it did not solve its own length, {TRAINED} tokens ({right})."
-        )
+        said = f"Not judged: in {subject.effort.steps} steps it did not solve its own length, {TRAINED} tokens ({right})."
         return Measured(None, "unsolved", said, numbers | {"outcome": "unsolved"})
     outcome = _outcome(list(past.values()))
     listed = ", ".join(f"{share:.0%} at {times}×" for times, share in past.items())
@@ -82,7 +85,10 @@ def _groups(net: Transformer) -> Groups:
     """The encoding's own parameters with a larger learning rate and no decay; all others as usual."""
     own = list(net.encodings.parameters())
     shared = [p for p in net.parameters() if all(p is not one for one in own)]
-    return [{"params": shared, "lr": RATE}, {"params": own, "lr": POSITIONAL * RATE, "weight_decay": 0.0}]
+    return [
+        {"params": shared, "lr": RATE},
+        {"params": own, "lr": POSITIONAL * RATE, "weight_decay": 0.0},
+    ]
 
 
 def _tested(net: Transformer, subject: Subject, times: int, first: int) -> tuple[float, float]:

@@ -9,7 +9,9 @@ import torch
 from locant.certification.probe import Measured, Subject, show
 from locant.encodings.base import overrides
 
-SENTENCE = "How long the added vector is beside a token's, and by what angle the sum leaves the token."
+SENTENCE = (
+    "How long the added vector is beside a token's, and by what angle the sum leaves the token."
+)
 CLAIM = "seen"
 BOUND = 0.0
 WHY = "nothing is promised; tokens are drawn with standard deviation 0.5, as in common initialisations"
@@ -20,11 +22,15 @@ def measure(subject: Subject) -> Measured:
     if not overrides(encoding, "embed"):
         return Measured(None, "–", "Nothing is added to the token.")
     token = 0.5 * subject.tokens(min(64, subject.last + 1), batch=1)
-    added = encoding.embed(torch.zeros_like(token), subject.places(token.shape[1]))[..., -token.shape[-1] :]
+    added = encoding.embed(torch.zeros_like(token), subject.places(token.shape[1]))[
+        ..., -token.shape[-1] :
+    ]
     lengths = float(token.norm(dim=-1).mean()), float(added.norm(dim=-1).mean())
     turn = angle(token, token + added)
     said = f"Token {show(lengths[0])} long, position {show(lengths[1])}; the sum stands at {turn:.1f}° to the token."
-    return Measured(True, f"{turn:.0f}°", said, {"token": lengths[0], "position": lengths[1], "degrees": turn})
+    return Measured(
+        True, f"{turn:.0f}°", said, {"token": lengths[0], "position": lengths[1], "degrees": turn}
+    )
 
 
 def angle(a: torch.Tensor, b: torch.Tensor) -> float:

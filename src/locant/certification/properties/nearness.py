@@ -32,11 +32,14 @@ def measure(subject: Subject) -> Measured:
     if first is None:
         said = f"The score never rises with distance, up to {reach} on both sides."
     else:
-        said = (
-            f"Not monotone: the score first rises again at distance {first}, by up to {show(max(rises))} of its span; "
-        )
+        said = f"Not monotone: the score first rises again at distance {first}, by up to {show(max(rises))} of its span; "
         said += f"beyond {reach // 2} it still comes back to {show(tail)} of the span."
-    return Measured(first is None, "mono" if first is None else f"@{first}", said, {"first_turn": first, "tail": tail})
+    return Measured(
+        first is None,
+        "mono" if first is None else f"@{first}",
+        said,
+        {"first_turn": first, "tail": tail},
+    )
 
 
 def score_by_distance(subject: Subject, encoding: Encoding, reach: int) -> Tensor | None:
@@ -50,7 +53,10 @@ def score_by_distance(subject: Subject, encoding: Encoding, reach: int) -> Tenso
     if overrides(encoding, "embed"):
         vectors = encoding.embed(torch.zeros(1, 2 * reach + 1, shape.dim), around)[0]
         rows.append((vectors @ vectors[reach])[None])
-    q, k = torch.ones(1, shape.heads, 1, shape.head), torch.ones(1, shape.heads, 2 * reach + 1, shape.head)
+    q, k = (
+        torch.ones(1, shape.heads, 1, shape.head),
+        torch.ones(1, shape.heads, 2 * reach + 1, shape.head),
+    )
     scores = torch.zeros(1, shape.heads, 1, 2 * reach + 1)
     if overrides(encoding, "rotate"):
         turned_q, turned_k = encoding.rotate(q, k, middle, around)

@@ -29,10 +29,14 @@ def measure(subject: Subject) -> Measured:
         skew = max(skew, float((stretch - 1).abs().max()))
         blocks = max(blocks, min(_spread_of_turns(here, there, pairing) for pairing in PAIRINGS))
     said = f"A matrix fitted on every second position misses the others by {show(worst)} of their length (k = 1, 5); "
-    said += f"lengths change by {show(skew)}: " + ("pure rotation." if skew < 1e-9 else "not a pure rotation.")
+    said += f"lengths change by {show(skew)}: " + (
+        "pure rotation." if skew < 1e-9 else "not a pure rotation."
+    )
     if blocks < 1e-9:
         said += f" It is made of 2 × 2 blocks: each pair turns by one angle from every position, to {show(blocks)}."
-    return Measured(worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew, "blocks": blocks})
+    return Measured(
+        worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew, "blocks": blocks}
+    )
 
 
 STEPS = (1, 5)

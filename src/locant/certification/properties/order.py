@@ -15,7 +15,11 @@ WHY = "a model that cannot see order moves by float32 rounding alone, below 1e-5
 def measure(subject: Subject) -> Measured:
     count = min(16, subject.last + 1)
     if count < 3:
-        return Measured(None, "–", "It has fewer than three positions: two tokens in reverse order are as far apart.")
+        return Measured(
+            None,
+            "–",
+            "It has fewer than three positions: two tokens in reverse order are as far apart.",
+        )
     x, pos = subject.tokens(count), subject.places(count)
     largest, means = [], []
     for seed in range(subject.effort.seeds):
@@ -27,14 +31,14 @@ def measure(subject: Subject) -> Measured:
             largest.append(float(moved.max()))
             means.append(float(moved.mean()))
     least, most = min(largest), max(largest)
-    said = (
-        f"Outputs move by {show(least)} to {show(most)} (mean {show(sum(means) / len(means))}) when tokens are shuffled"
-    )
+    said = f"Outputs move by {show(least)} to {show(most)} (mean {show(sum(means) / len(means))}) when tokens are shuffled"
     said += f", over {subject.effort.seeds} seeds and depths 1, 2, 4."
     ok = least > BOUND
     if ok != subject.encoding.tells_order:
         said += " Order is seen, and denied." if ok else " Order is claimed, and not seen."
-    return Measured(ok, show(least), said, {"least": least, "most": most, "mean": sum(means) / len(means)})
+    return Measured(
+        ok, show(least), said, {"least": least, "most": most, "mean": sum(means) / len(means)}
+    )
 
 
 def _shuffle(count: int, draw: torch.Generator) -> torch.Tensor:

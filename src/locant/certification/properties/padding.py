@@ -32,5 +32,7 @@ def measure(subject: Subject) -> Measured:
         errors[f"packed, {'causal' if causal else 'open'}"] = relative(out[0, 3:], alone)
     worst = max(errors, key=errors.__getitem__)
     bad = errors[worst] > BOUND
-    said = f"Outputs differ by at most {show(errors[worst])} of their size" + (f", when {worst}." if bad else ".")
+    said = f"Outputs differ by at most {show(errors[worst])} of their size" + (
+        f", when {worst}." if bad else "."
+    )
     return Measured(not bad, show(errors[worst]), said, errors)

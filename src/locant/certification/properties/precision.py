@@ -20,7 +20,9 @@ def measure(subject: Subject) -> Measured:
     for name, dtype in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
         half, exact = subject.stirred().to(dtype), subject.stirred().double()
         for rounded, weight in zip(half.parameters(), exact.parameters(), strict=True):
-            weight.copy_(rounded)  # what is learned may be rounded with the module; what is fixed may not
+            weight.copy_(
+                rounded
+            )  # what is learned may be rounded with the module; what is fixed may not
         got = signature(half, pos, pos[:1], dtype)
         widened |= _widened(half, pos, dtype)
         want = signature(exact, pos, pos[:1], torch.float64)
@@ -39,7 +41,10 @@ def measure(subject: Subject) -> Measured:
 def _widened(encoding: Encoding, pos: torch.Tensor, dtype: torch.dtype) -> set[str]:
     """The hooks whose output is not in the precision of the input."""
     shape, count = encoding.shape, len(pos)
-    x, q = torch.zeros(1, count, shape.dim, dtype=dtype), torch.zeros(1, shape.heads, count, shape.head, dtype=dtype)
+    x, q = (
+        torch.zeros(1, count, shape.dim, dtype=dtype),
+        torch.zeros(1, shape.heads, count, shape.head, dtype=dtype),
+    )
     scores = q @ q.mT
     out = {
         "embed": encoding.embed(x, pos),

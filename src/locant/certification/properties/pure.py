@@ -13,7 +13,9 @@ from locant.certification.probe import Measured, Subject, largest, show
 from locant.encodings.base import Encoding
 from locant.nn.transformer import Transformer
 
-SENTENCE = "Nothing changes in forward: the same input gives the same output, whatever came between."
+SENTENCE = (
+    "Nothing changes in forward: the same input gives the same output, whatever came between."
+)
 CLAIM = "law"
 BOUND = "bit for bit; vmap, compile and export to 1e-4"
 WHY = "state that changes in forward breaks compilation, vmap and reproducibility"
@@ -42,7 +44,9 @@ def measure(subject: Subject) -> Measured:
     if not broken and (moved := _moved_by_other_calls(subject, net, unused, x)):
         broken.append(moved)
     after = _state(encoding)
-    changed = sorted(key for key in before.keys() | after.keys() if not _same(before.get(key), after.get(key)))
+    changed = sorted(
+        key for key in before.keys() | after.keys() if not _same(before.get(key), after.get(key))
+    )
     if changed:
         broken.append(f"forward changes {', '.join(changed)}")
     for name, check in {
@@ -56,16 +60,25 @@ def measure(subject: Subject) -> Measured:
         said = "; ".join(broken)
         return Measured(False, "changes", f"{said[0].upper()}{said[1:]}.", {"broken": broken})
     tried = "vmap, compile and export" if subject.effort.graphs else "vmap"
-    return Measured(True, "0", f"Twice the same, bit for bit; no attribute changed; {tried} give the same numbers.")
+    return Measured(
+        True,
+        "0",
+        f"Twice the same, bit for bit; no attribute changed; {tried} give the same numbers.",
+    )
 
 
-def _moved_by_other_calls(subject: Subject, net: Transformer, unused: Transformer, x: torch.Tensor) -> str:
+def _moved_by_other_calls(
+    subject: Subject, net: Transformer, unused: Transformer, x: torch.Tensor
+) -> str:
     """What calls within the made length, past it and far past it do to each other, in both orders; or nothing.
 
     Every call is held against the same call on a copy that was never called. What is refused is left out.
     """
     length = subject.encoding.shape.length
-    alone = {start: _out(subject, copy.deepcopy(unused), x, start) for start in (0, length, length + FURTHER)}
+    alone = {
+        start: _out(subject, copy.deepcopy(unused), x, start)
+        for start in (0, length, length + FURTHER)
+    }
     for start in (*alone, *reversed(alone)):
         want, got = alone[start], _out(subject, net, x, start)
         if want is None and got is None:
@@ -88,13 +101,22 @@ def _out(subject: Subject, net: Transformer, x: torch.Tensor, start: int) -> tor
 
 def _state(encoding: Encoding) -> dict[str, object]:
     """Everything a module holds: weights, buffers and plain attributes."""
-    held: dict[str, object] = {key: value.detach().clone() for key, value in encoding.state_dict().items()}
+    held: dict[str, object] = {
+        key: value.detach().clone() for key, value in encoding.state_dict().items()
+    }
     for name, module in encoding.named_modules():
-        own = {key: value for key, value in vars(module).items() if key not in vars(nn.Module())}  # private ones too
+        own = {
+            key: value for key, value in vars(module).items() if key not in vars(nn.Module())
+        }  # private ones too
         plain = {f"{name}.{key}".strip("."): value for key, value in own.items()}
-        held |= {key: value.clone() if isinstance(value, torch.Tensor) else repr(value) for key, value in plain.items()}
         held |= {
-            f"{name}.{key}".strip("."): value.clone() for key, value in module._buffers.items() if value is not None
+            key: value.clone() if isinstance(value, torch.Tensor) else repr(value)
+            for key, value in plain.items()
+        }
+        held |= {
+            f"{name}.{key}".strip("."): value.clone()
+            for key, value in module._buffers.items()
+            if value is not None
         }
     return held
 
@@ -109,7 +131,9 @@ def _vmap(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Tens
     q = torch.stack([subject.heads(len(pos), more=seed) for seed in range(3)])
 
     def one(q: torch.Tensor) -> torch.Tensor:
-        moved = encoding.embed(q.transpose(1, 2).flatten(2), pos).unflatten(-1, (-1, encoding.shape.head))
+        moved = encoding.embed(q.transpose(1, 2).flatten(2), pos).unflatten(
+            -1, (-1, encoding.shape.head)
+        )
         k = moved[..., : encoding.shape.heads, :].transpose(1, 2)
         return attend(q, k, q, encoding=encoding, q_pos=pos, k_pos=pos)
 
@@ -131,7 +155,9 @@ def _export(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Te
         return _compare(lambda: torch.export.export(net, (x, pos)).module()(x, pos), net(x, pos))
     length = torch.export.Dim("length", min=2, max=most)
     try:
-        program = torch.export.export(net, (x, pos), dynamic_shapes=({1: length}, {0: length})).module()
+        program = torch.export.export(
+            net, (x, pos), dynamic_shapes=({1: length}, {0: length})
+        ).module()
     except Exception as problem:  # the graph tools raise anything
         return _first_line(problem)
     for count in dict.fromkeys((2, len(pos), min(700, most))):

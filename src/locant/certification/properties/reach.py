@@ -26,5 +26,8 @@ def measure(subject: Subject) -> Measured:
         return Measured(None, "–", "Its positions end before distance 10.")
     listed = ", ".join(f"{show(value)} at {distance}" for distance, value in numbers.items())
     return Measured(
-        True, show(list(numbers.values())[-1]), f"One step changes it by at least {listed} of its size.", dict(numbers)
+        True,
+        show(list(numbers.values())[-1]),
+        f"One step changes it by at least {listed} of its size.",
+        dict(numbers),
     )

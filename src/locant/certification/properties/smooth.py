@@ -23,12 +23,16 @@ def measure(subject: Subject) -> Measured:
         try:
             rows = signature(encoding, pos, subject.at(torch.zeros(1, dtype=torch.float64)))
         except (ValueError, IndexError, RuntimeError, TypeError) as problem:
-            return Measured(False, "refuses", f"Refuses real-valued positions: {str(problem).splitlines()[0]}")
+            return Measured(
+                False, "refuses", f"Refuses real-valued positions: {str(problem).splitlines()[0]}"
+            )
         steps = (rows[1:] - rows[:-1]).norm(dim=1)
         worst = max(worst, float(steps.max() / steps.sum().clamp_min(1e-30)))
         if float(steps.sum()) == 0:
             return Measured(
-                False, "flat", f"Nothing changes between {start:g} and {start + 1:g}: positions are rounded."
+                False,
+                "flat",
+                f"Nothing changes between {start:g} and {start + 1:g}: positions are rounded.",
             )
     said = f"The largest of twenty steps across one position makes {worst:.0%} of the way (5% when even)."
     return Measured(worst <= BOUND, f"{worst:.0%}", said, {"largest_step": worst})

@@ -15,7 +15,9 @@ from locant.lab.tasks.order import Order
 from locant.lab.training.loop import train
 from locant.shapes import Shape
 
-SENTENCE = "A tiny encoder learns which of two marks comes first; without positions it stays at chance."
+SENTENCE = (
+    "A tiny encoder learns which of two marks comes first; without positions it stays at chance."
+)
 CLAIM = "tells_direction"
 BOUND = 0.65
 WHY = "of 1,000 rows a guess is right in 50% ± 1.6%; 65% is nine standard deviations above"
@@ -42,7 +44,9 @@ def _accuracy(subject: Subject, encoding: Encoding) -> float:
     dim = encoding.shape.dim
     task = Order(length=min(10, subject.last + 1), symbols=6)
     net = subject.model(encoding, embed=nn.Embedding(6, dim), head=nn.Linear(dim, 2), ffn=2 * dim)
-    apart = max(1, subject.encoding.shape.length // task.length)  # rows spread over the length it is made for
+    apart = max(
+        1, subject.encoding.shape.length // task.length
+    )  # rows spread over the length it is made for
     pos = subject.at(torch.arange(task.length) * min(apart, subject.last // task.length))
 
     def loss(step: int) -> torch.Tensor:

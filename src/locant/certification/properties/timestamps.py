@@ -30,4 +30,6 @@ def measure(subject: Subject) -> Measured:
     ignored = subject.encoding.tells_order and seen < 1e-6
     if ignored:
         said += " Irregular times are ignored: indices are used in their place."
-    return Measured(error <= BOUND and not ignored, show(error), said, {"regular": error, "irregular": seen})
+    return Measured(
+        error <= BOUND and not ignored, show(error), said, {"regular": error, "irregular": seen}
+    )

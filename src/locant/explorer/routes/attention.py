@@ -20,12 +20,18 @@ def router(desk: Desk) -> APIRouter:
         desk.entry(asked.encoding)
         lane = desk.slow if asked.trained else desk.quick
         return json_response(
-            await lane.run("attending.sentence", asked.encoding, asked.split(), asked.trained, asked.back)
+            await lane.run(
+                "attending.sentence", asked.encoding, asked.split(), asked.trained, asked.back
+            )
         )
 
     @routes.get("/window")
     async def window(asked: Annotated[OfRun, Query()]) -> Response:
         """The same for a row of a study in the store."""
-        return json_response(await desk.quick.run("windows.window", desk.store, asked.study, asked.row, asked.trained))
+        return json_response(
+            await desk.quick.run(
+                "windows.window", desk.store, asked.study, asked.row, asked.trained
+            )
+        )
 
     return routes

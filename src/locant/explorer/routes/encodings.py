@@ -19,21 +19,29 @@ def router(desk: Desk) -> APIRouter:
     async def view(asked: Annotated[View, Query()]) -> Response:
         """The numbers of one picture, or the reason why there is none."""
         return json_response(
-            await desk.quick.run("pictures.picture", asked.encoding, desk.size(asked), asked.view, asked.head)
+            await desk.quick.run(
+                "pictures.picture", asked.encoding, desk.size(asked), asked.view, asked.head
+            )
         )
 
     @routes.get("/worked")
     async def worked(asked: Annotated[Worked, Query()]) -> Response:
         """The arithmetic at a position, and between it and a key, line by line."""
         return json_response(
-            await desk.quick.run("workings.workings", asked.encoding, desk.size(asked), asked.position, asked.key)
+            await desk.quick.run(
+                "workings.workings", asked.encoding, desk.size(asked), asked.position, asked.key
+            )
         )
 
     @routes.get("/shuffle")
     async def shuffle(asked: Annotated[Shuffled, Query()]) -> Response:
         """Outputs of a sentence and of the same words in another order."""
         words, order = asked.split(), asked.places()
-        return json_response(await desk.quick.run("shuffling.shuffled", asked.encoding, desk.size(asked), words, order))
+        return json_response(
+            await desk.quick.run(
+                "shuffling.shuffled", asked.encoding, desk.size(asked), words, order
+            )
+        )
 
     @routes.get("/source")
     async def source(asked: Annotated[Named, Query()]) -> Response:

@@ -11,7 +11,9 @@ from locant.encodings.base import Encoding
 from locant.figures.data import mixing, offset, planes, scoring, vectors
 from locant.figures.data.hooks import NotOffered, Numbers, still
 
-PICTURES: dict[str, Callable[[Encoding], Numbers]] = {  # each is drawn by the file of that name in locant.figures.plots
+PICTURES: dict[
+    str, Callable[[Encoding], Numbers]
+] = {  # each is drawn by the file of that name in locant.figures.plots
     "heat": vectors.heat,
     "waves": vectors.waves,
     "wavelengths": vectors.wavelengths,
@@ -28,7 +30,9 @@ PICTURES: dict[str, Callable[[Encoding], Numbers]] = {  # each is drawn by the f
 
 
 @torch.no_grad()
-def pictures(encoding: Encoding, position: float = 3, key: float = 1) -> tuple[dict[str, Numbers], dict[str, str]]:
+def pictures(
+    encoding: Encoding, position: float = 3, key: float = 1
+) -> tuple[dict[str, Numbers], dict[str, str]]:
     """The numbers of every picture that fits an encoding; for every other, the reason.
 
     position, key  where the query and the key stand that are turned
@@ -36,7 +40,9 @@ def pictures(encoding: Encoding, position: float = 3, key: float = 1) -> tuple[d
     encoding = still(encoding)
     drawn: dict[str, Numbers] = {}
     left_out: dict[str, str] = {}
-    for name, view in (PICTURES | {"rotation": partial(planes.rotation, position=position, key=key)}).items():
+    for name, view in (
+        PICTURES | {"rotation": partial(planes.rotation, position=position, key=key)}
+    ).items():
         try:
             drawn[name] = view(encoding)
         except NotOffered as reason:

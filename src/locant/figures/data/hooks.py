@@ -37,7 +37,10 @@ def places(encoding: Encoding, index: Tensor) -> Tensor:
 def index(*positions: float) -> Tensor:
     """Positions as whole numbers where they all are, else as real ones: (T)."""
     whole = all(float(one).is_integer() for one in positions)
-    return torch.tensor([int(one) for one in positions] if whole else positions, dtype=None if whole else torch.float64)
+    return torch.tensor(
+        [int(one) for one in positions] if whole else positions,
+        dtype=None if whole else torch.float64,
+    )
 
 
 def span(encoding: Encoding, least: int = SPAN) -> Tensor:
@@ -69,7 +72,9 @@ def vectors(encoding: Encoding, index: Tensor) -> Tensor:
     if overrides(encoding, "embed"):
         return added(encoding, index)
     if overrides(encoding, "rotate"):
-        return turned(encoding, torch.ones(len(index), encoding.shape.head, dtype=torch.float64), index)[1]
+        return turned(
+            encoding, torch.ones(len(index), encoding.shape.head, dtype=torch.float64), index
+        )[1]
     raise NotOffered("it adds no vectors to the input and turns none")
 
 
@@ -78,8 +83,12 @@ def scores(encoding: Encoding, q: Tensor, k: Tensor, q_index: Tensor, k_index: T
     heads, head, dim = encoding.shape.heads, encoding.shape.head, encoding.shape.dim
     q_pos, k_pos = places(encoding, q_index), places(encoding, k_index)
     q, k = encoding.embed(q, q_pos), encoding.embed(k, k_pos)  # (B, T, D or more)
-    beside = q[..., dim:] @ k[..., dim:].mT / (heads * head**0.5)  # what stands beside the input, shared by the heads
-    q, k = (x[..., :dim].unflatten(-1, (heads, head)).transpose(1, 2) for x in (q, k))  # (B, H, T, d)
+    beside = (
+        q[..., dim:] @ k[..., dim:].mT / (heads * head**0.5)
+    )  # what stands beside the input, shared by the heads
+    q, k = (
+        x[..., :dim].unflatten(-1, (heads, head)).transpose(1, 2) for x in (q, k)
+    )  # (B, H, T, d)
     return explicit(q, k, k, encoding=encoding, q_pos=q_pos, k_pos=k_pos).scores + beside[:, None]
 
 

@@ -35,7 +35,12 @@ def offset(encoding: Encoding) -> Numbers:
             f"its {len(at)} vectors leave open which matrix moves them by {OFFSET}; more positions may tell"
         )
     transformation = np.ascontiguousarray(fit.numpy().T)
-    return {"transformation": transformation, "offset": OFFSET, "missed": missed, "corner": _corner(encoding)}
+    return {
+        "transformation": transformation,
+        "offset": OFFSET,
+        "missed": missed,
+        "corner": _corner(encoding),
+    }
 
 
 def _corner(encoding: Encoding) -> list[int]:

@@ -19,10 +19,15 @@ def rotation(encoding: Encoding, position: float = 3, key: float = 1) -> Numbers
     known = turned_pairs(encoding, turns)
     if not known:
         raise NotOffered("what it does to queries and keys is no turning of pairs")
-    chosen = [known[at] for at in np.unique(np.linspace(0, len(known) // 2, PLANES).round().astype(int))]
-    q, k = torch.randn(2, encoding.shape.head, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    chosen = [
+        known[at] for at in np.unique(np.linspace(0, len(known) // 2, PLANES).round().astype(int))
+    ]
+    q, k = torch.randn(
+        2, encoding.shape.head, generator=torch.Generator().manual_seed(2), dtype=torch.float64
+    )
     q_ends, k_ends = (
-        x.numpy()[:, np.array(chosen)] for x in (_moved(encoding, q, position)[0], _moved(encoding, k, key)[1])
+        x.numpy()[:, np.array(chosen)]
+        for x in (_moved(encoding, q, position)[0], _moved(encoding, k, key)[1])
     )
     return {
         "pairs": chosen,
@@ -47,7 +52,9 @@ def turned_pairs(encoding: Encoding, turns: Array) -> list[tuple[int, int]]:
     """The dimensions that turn together: their frequency is the same, and one coordinate of a key moves both."""
     head = encoding.shape.head
     start = torch.linspace(1, 2, head, dtype=torch.float64)
-    each = torch.cat([start[None], start + torch.eye(head, dtype=torch.float64)])  # one coordinate is larger by 1
+    each = torch.cat(
+        [start[None], start + torch.eye(head, dtype=torch.float64)]
+    )  # one coordinate is larger by 1
     out = turned(encoding, each, index(*[1] * (head + 1)))[1]
     moves = (out[1:] != out[0]).double()  # (d, ·): by each coordinate
     return pairs(np.abs(turns), (moves.T @ moves).numpy() > 0)

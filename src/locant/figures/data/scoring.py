@@ -64,9 +64,16 @@ def resolution(encoding: Encoding) -> Numbers:
     last = min(encoding.shape.length - 1, FARTHEST)
     keys, query = torch.arange(last, -1, -1), torch.tensor([last])  # distance 0, 1, …
     heads, head, draw = encoding.shape.heads, encoding.shape.head, torch.Generator().manual_seed(0)
-    total, together = torch.zeros(heads, last, dtype=torch.float64), max(1, ROOM // (len(keys) * encoding.shape.dim))
+    total, together = (
+        torch.zeros(heads, last, dtype=torch.float64),
+        max(1, ROOM // (len(keys) * encoding.shape.dim)),
+    )
     for part in torch.arange(DRAWS).split(together):
-        q, k = torch.randn(2, len(part), 1, head, generator=draw, dtype=torch.float64).tile(heads)  # heads see the same
-        curve = scores(encoding, q, k.expand(-1, len(keys), -1), query, keys)[:, :, 0]  # (draws, H, distances)
+        q, k = torch.randn(2, len(part), 1, head, generator=draw, dtype=torch.float64).tile(
+            heads
+        )  # heads see the same
+        curve = scores(encoding, q, k.expand(-1, len(keys), -1), query, keys)[
+            :, :, 0
+        ]  # (draws, H, distances)
         total += curve.diff(dim=-1).square().sum(0)
     return {"distances": np.arange(last), "changes": (total / DRAWS).sqrt().numpy()}

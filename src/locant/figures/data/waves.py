@@ -43,13 +43,18 @@ def frequencies(values: Array) -> Array:
 def _angle(values: Array, step: int) -> Array:
     """ωh folded into 0..π, from 1 − cos(ωh) = 2·sin²(ωh/2)."""
     middle = values[step:-step]
-    bend = ((2 * middle - values[2 * step :] - values[: -2 * step]) * middle).sum(0) / (2 * (middle**2).sum(0))
+    bend = ((2 * middle - values[2 * step :] - values[: -2 * step]) * middle).sum(0) / (
+        2 * (middle**2).sum(0)
+    )
     return 2 * np.arcsin(np.sqrt(np.clip(bend / 2, 0, 1)))
 
 
 def _nearest(angle: Array, omega: Array, step: int) -> Array:
     """Of all ω with this folded angle at this step, the one nearest to what is known."""
-    turns = [sign * angle + 2 * np.pi * np.round((omega * step - sign * angle) / (2 * np.pi)) for sign in (1, -1)]
+    turns = [
+        sign * angle + 2 * np.pi * np.round((omega * step - sign * angle) / (2 * np.pi))
+        for sign in (1, -1)
+    ]
     guesses = np.stack(turns) / step
     return np.take_along_axis(guesses, np.abs(guesses - omega).argmin(0)[None], 0)[0]
 

@@ -17,7 +17,13 @@ def draw(bias: Array, *, frame: Frame = PLAIN) -> tuple[Axes, ...]:
     rows = -(-len(heads) // columns)
     size = (1.6 + 2.2 * columns, 1.0 + 2.3 * rows)
     with frame.axes(
-        rows, columns, size=size, title="what each head adds to the scores", square=True, sharex=True, sharey=True
+        rows,
+        columns,
+        size=size,
+        title="what each head adds to the scores",
+        square=True,
+        sharex=True,
+        sharey=True,
     ) as axes:
         for one, (label, values) in zip(axes, heads.items(), strict=False):
             image = own_scale(one, values, frame, label, square=True)

@@ -29,7 +29,9 @@ def draw(
     every = np.concatenate([values for rows in changes.values() for values in rows])
     zero = place_of_zero(every, rounding)
     size = (2.4 + 2.9 * len(changes), height(entrants) - 0.1)
-    with frame.axes(1, len(changes), size=size, title="change of the answers", sharey=True, sharex=True) as axes:
+    with frame.axes(
+        1, len(changes), size=size, title="change of the answers", sharey=True, sharex=True
+    ) as axes:
         for panel, (way, rows) in zip(axes, changes.items(), strict=True):
             panel.axvspan(zero / 3, rounding, color=look.grid, alpha=0.6, linewidth=0, zorder=0)
             for at, (one, values) in enumerate(zip(entrants, rows, strict=True)):
@@ -38,7 +40,9 @@ def draw(
             panel.set_xlabel(f"largest change ({unit})")
         listed(axes, entrants, look)
         _logarithmic(axes[0], zero, float(max(every.max(), rounding)))
-        axes[0].text(rounding / 1.4, -0.55, "rounding", ha="right", va="top", fontsize=8.5, color=look.muted)
+        axes[0].text(
+            rounding / 1.4, -0.55, "rounding", ha="right", va="top", fontsize=8.5, color=look.muted
+        )
         key(axes[0], entrants, look)
     return tuple(axes)
 
@@ -46,9 +50,19 @@ def draw(
 def _row(axes: Axes, at: int, values: Array, one: Entrant, look: Theme) -> None:
     if len(values) > 1:
         away = np.linspace(-SPREAD, SPREAD, len(values))
-        axes.plot(values, at + away, ".", color=one.colour(look), markersize=4, alpha=0.75, markeredgewidth=0)
+        axes.plot(
+            values,
+            at + away,
+            ".",
+            color=one.colour(look),
+            markersize=4,
+            alpha=0.75,
+            markeredgewidth=0,
+        )
     middle = float(np.exp(np.log(values).mean()))
-    axes.plot(middle, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)})
+    axes.plot(
+        middle, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)}
+    )
 
 
 def _logarithmic(axes: Axes, zero: float, most: float) -> None:

@@ -28,7 +28,14 @@ COLOURS = {
     "shaw": "#b62782",
 }
 SPARE = ("#f75b9c", "#d0274e", "#68689c")  # for encodings that are not ours
-DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (6, 2, 1.5, 2), (10, 3), (4, 1.5, 1.5, 1.5, 1.5, 1.5))
+DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (6, 2),
+    (2, 1.5),
+    (6, 2, 1.5, 2),
+    (10, 3),
+    (4, 1.5, 1.5, 1.5, 1.5, 1.5),
+)
 
 NEAR_INK = 0.6  # the share of ink in the first of several shades
 
@@ -87,7 +94,9 @@ def shades(name: str, count: int, theme: str = "light") -> list[str]:
     ['#641d16', '#9a1c0b', '#d01a00']
     """
     left = range(count - 1, -1, -1)
-    return [mixed(colour(name), THEMES[theme].ink, NEAR_INK * at / max(count - 1, 1)) for at in left]
+    return [
+        mixed(colour(name), THEMES[theme].ink, NEAR_INK * at / max(count - 1, 1)) for at in left
+    ]
 
 
 def mixed(one: str, other: str, share: float) -> str:

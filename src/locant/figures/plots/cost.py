@@ -28,12 +28,22 @@ def draw(
 ) -> tuple[Axes, ...]:
     """costs: one number a row; scores: one number a seed, for each row."""
     look = frame.look
-    with frame.axes(size=(7.6, max(4.2, 1.4 + 0.235 * len(entrants))), title=f"{metric} against {unit}") as (axes,):
+    with frame.axes(
+        size=(7.6, max(4.2, 1.4 + 0.235 * len(entrants))), title=f"{metric} against {unit}"
+    ) as (axes,):
         for one, cost, values in zip(entrants, costs, scores, strict=True):
             low, high = interval(values)
             if np.isfinite(high - low):
-                axes.plot([cost, cost], [low, high], color=one.colour(look), linewidth=1.4, alpha=0.7)
-            axes.plot(cost, values.mean(), markersize=8, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)})
+                axes.plot(
+                    [cost, cost], [low, high], color=one.colour(look), linewidth=1.4, alpha=0.7
+                )
+            axes.plot(
+                cost,
+                values.mean(),
+                markersize=8,
+                zorder=4,
+                **{"markeredgecolor": look.paper, **edge(one, look)},
+            )
         axes.margins(x=0.08)
         axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
@@ -45,7 +55,11 @@ def draw(
 
 
 def _names(
-    axes: Axes, entrants: Sequence[Entrant], costs: Sequence[float], means: Sequence[float], frame: Frame
+    axes: Axes,
+    entrants: Sequence[Entrant],
+    costs: Sequence[float],
+    means: Sequence[float],
+    frame: Frame,
 ) -> None:
     """At the right, in the order of the points, each joined to its own."""
     low, high = axes.get_ylim()
@@ -80,7 +94,9 @@ def apart(places: Sequence[float], least: float) -> list[float]:
             groups[-1][0] += total
             groups[-1][1] += count
     level = np.concatenate([np.full(int(count), total / count) for total, count in groups])
-    moved = np.clip(level, 0, max(1 - least * (len(places) - 1), 0)) + least * np.arange(len(places))
+    moved = np.clip(level, 0, max(1 - least * (len(places) - 1), 0)) + least * np.arange(
+        len(places)
+    )
     out = np.empty(len(places))
     out[order] = moved
     return [float(place) for place in out]

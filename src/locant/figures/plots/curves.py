@@ -16,17 +16,32 @@ FEW, MARKED = 12, 3  # at most so many points are drawn as such, and so many are
 
 
 def draw(
-    entrants: Sequence[Entrant], *, steps: Sequence[Array], values: Sequence[Array], metric: str, frame: Frame = PLAIN
+    entrants: Sequence[Entrant],
+    *,
+    steps: Sequence[Array],
+    values: Sequence[Array],
+    metric: str,
+    frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
     """For each row its steps, and values (seeds, steps)."""
     look = frame.look
-    with panels(frame, entrants, title=f"{metric} while training", across="training step", down=metric) as axes:
-        behind(axes, [(x, y.mean(0)) for x, y in zip(steps, values, strict=True)], mixed(look.grid, look.muted, 0.25))
+    with panels(
+        frame, entrants, title=f"{metric} while training", across="training step", down=metric
+    ) as axes:
+        behind(
+            axes,
+            [(x, y.mean(0)) for x, y in zip(steps, values, strict=True)],
+            mixed(look.grid, look.muted, 0.25),
+        )
         for panel, one, x, y in zip(axes, entrants, steps, values, strict=True):
             own = one.colour(look)
             if len(y) > 1:
-                panel.fill_between(x, y.min(0), y.max(0), color=own, alpha=0.28, linewidth=0, zorder=2)
-            panel.plot(x, y.mean(0), color=own, marker="." if len(x) <= FEW else "", markersize=5, zorder=3)
+                panel.fill_between(
+                    x, y.min(0), y.max(0), color=own, alpha=0.28, linewidth=0, zorder=2
+                )
+            panel.plot(
+                x, y.mean(0), color=own, marker="." if len(x) <= FEW else "", markersize=5, zorder=3
+            )
             if len(x) <= MARKED:
                 panel.set_xticks(x)
             else:

@@ -63,20 +63,28 @@ def draw(
                 transform=axes[0].get_xaxis_transform(),
             )  # fmt: skip
         axes[-1].set_xlabel("row" if times is None else "time")
-        axes[0].figure.legend(handles=_key(labels is not None, look.ink), loc="outside lower left", ncols=5)
+        axes[0].figure.legend(
+            handles=_key(labels is not None, look.ink), loc="outside lower left", ncols=5
+        )
     return tuple(axes)
 
 
-def _scores(axes: Axes, across: NDArray[Any], scores: Array, threshold: float, frame: Frame) -> None:
+def _scores(
+    axes: Axes, across: NDArray[Any], scores: Array, threshold: float, frame: Frame
+) -> None:
     x, y = _thinned(across, scores)
     axes.plot(x, y, color=frame.look.muted, linewidth=1.0)
-    axes.fill_between(x, threshold, y, where=y > threshold, color=ALARM, alpha=0.8, linewidth=0, interpolate=True)
+    axes.fill_between(
+        x, threshold, y, where=y > threshold, color=ALARM, alpha=0.8, linewidth=0, interpolate=True
+    )
     axes.axhline(threshold, color=ALARM, linewidth=1, linestyle=(0, (4, 2)))
     axes.set_ylabel("score", fontsize=9.5)
     axes.set_ylim(0, 1.08 * max(float(scores.max()), threshold))
 
 
-def _mark(axes: Axes, across: NDArray[Any], events: Sequence[Span], labels: Sequence[Span] | None) -> None:
+def _mark(
+    axes: Axes, across: NDArray[Any], events: Sequence[Span], labels: Sequence[Span] | None
+) -> None:
     """Events as red stretches over the whole height; what was labelled as a green line along the foot."""
     least = (across[-1] - across[0]) * NARROWEST
     for span in events:
@@ -84,7 +92,9 @@ def _mark(axes: Axes, across: NDArray[Any], events: Sequence[Span], labels: Sequ
         widen = max(least - (end - start), 0 * least) / 2
         axes.axvspan(start - widen, end + widen, color=ALARM, alpha=0.22, linewidth=0, zorder=0)
     for span in labels or ():
-        axes.axvspan(across[span.first], across[span.last], ymax=0.045, color=LABEL, linewidth=0, zorder=3)
+        axes.axvspan(
+            across[span.first], across[span.last], ymax=0.045, color=LABEL, linewidth=0, zorder=3
+        )
 
 
 def _thinned(across: NDArray[Any], values: Array) -> tuple[NDArray[Any], Array]:
@@ -96,7 +106,13 @@ def _thinned(across: NDArray[Any], values: Array) -> tuple[NDArray[Any], Array]:
     if len(values) <= MOST_POINTS:
         return across, values
     parts = np.array_split(np.arange(len(values)), MOST_POINTS // 2)
-    kept = np.unique([row for part in parts for row in (part[values[part].argmin()], part[values[part].argmax()])])
+    kept = np.unique(
+        [
+            row
+            for part in parts
+            for row in (part[values[part].argmin()], part[values[part].argmax()])
+        ]
+    )
     return across[kept], values[kept]
 
 

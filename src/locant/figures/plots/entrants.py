@@ -18,7 +18,9 @@ from locant.figures.plots.colours import Theme, colour
 
 ENCODING, CONTROL, PLAIN_METHOD = "encoding", "control", "plain method"
 MARKERS = {ENCODING: "o", CONTROL: "D", PLAIN_METHOD: "s"}
-CONTROLS = {"no attention": "#786040"}  # found as the colours of encodings were; other controls have theirs among them
+CONTROLS = {
+    "no attention": "#786040"
+}  # found as the colours of encodings were; other controls have theirs among them
 ROW, ROOM = 0.27, 1.75  # inches for one row of a list, and for all around them
 FEWEST = 4  # rows for which there is room at least
 
@@ -43,14 +45,20 @@ class Entrant:
     def marker(self, look: Theme) -> dict[str, Any]:
         """How its point is drawn: hollow when the same encoding came before."""
         own = self.colour(look)
-        return {"marker": MARKERS[self.role], "color": own, "markerfacecolor": look.paper if self.again else own}
+        return {
+            "marker": MARKERS[self.role],
+            "color": own,
+            "markerfacecolor": look.paper if self.again else own,
+        }
 
     def ink(self, look: Theme) -> str:
         """Of its name: encodings stand out."""
         return look.ink if self.role == ENCODING else look.muted
 
 
-def listed(axes: Sequence[Axes], entrants: Sequence[Entrant], look: Theme, places: Sequence[float] = ()) -> None:
+def listed(
+    axes: Sequence[Axes], entrants: Sequence[Entrant], look: Theme, places: Sequence[float] = ()
+) -> None:
     """Names down the left side, one a row; axes that stand to the right of the first share them.
 
     places  of the rows; 0, 1, 2… by default
@@ -75,10 +83,15 @@ def key(axes: Axes, entrants: Sequence[Entrant], look: Theme, *more: Line2D) -> 
     """Below the picture: what the markers mean, those that are there."""
     roles = [role for role in MARKERS if any(one.role == role for one in entrants)]
     marks = [
-        Line2D([], [], linestyle="", color=look.ink, marker=MARKERS[role], markersize=5, label=role) for role in roles
+        Line2D([], [], linestyle="", color=look.ink, marker=MARKERS[role], markersize=5, label=role)
+        for role in roles
     ]
     shown = [*more, *(marks if len(roles) > 1 else [])]
     if shown:
         axes.figure.legend(
-            handles=shown, loc="outside lower left", ncols=len(shown), handlelength=1.6, columnspacing=1.4
+            handles=shown,
+            loc="outside lower left",
+            ncols=len(shown),
+            handlelength=1.6,
+            columnspacing=1.4,
         )

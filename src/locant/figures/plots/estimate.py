@@ -21,23 +21,40 @@ LONGEST, LINE = 58, 13  # letters in a line of a label, and its height in points
 DASH = (0, (4, 3))
 
 
-def estimate(axes: Axes, at: float, values: Array, one: Entrant, look: Theme, *, sure: bool = True) -> None:
+def estimate(
+    axes: Axes, at: float, values: Array, one: Entrant, look: Theme, *, sure: bool = True
+) -> None:
     """One row: the seeds as small dots, and, when `sure`, the mean with its interval."""
     if len(values) > 1 or not sure:
-        away = np.linspace(-SPREAD, SPREAD, len(values)) if len(values) > 1 else np.zeros(len(values))
-        axes.plot(values, at + away, ".", color=one.colour(look), markersize=4, alpha=0.75, markeredgewidth=0)
+        away = (
+            np.linspace(-SPREAD, SPREAD, len(values)) if len(values) > 1 else np.zeros(len(values))
+        )
+        axes.plot(
+            values,
+            at + away,
+            ".",
+            color=one.colour(look),
+            markersize=4,
+            alpha=0.75,
+            markeredgewidth=0,
+        )
     if not sure or not len(values):
         return
     low, high = interval(values)
     if np.isfinite(high - low):
         axes.plot([low, high], [at, at], color=one.colour(look), linewidth=2, solid_capstyle="butt")
     mean = float(values.mean())
-    axes.plot(mean, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)})
+    axes.plot(
+        mean, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)}
+    )
 
 
 def edge(one: Entrant, look: Theme) -> dict[str, Any]:
     """A marker with an edge: of paper around a full one, of its own colour around a hollow one."""
-    return {**one.marker(look), **({"markeredgecolor": one.colour(look), "markeredgewidth": 1.4} if one.again else {})}
+    return {
+        **one.marker(look),
+        **({"markeredgecolor": one.colour(look), "markeredgewidth": 1.4} if one.again else {}),
+    }
 
 
 def key_lines(look: Theme, seeds: int, each: str) -> list[Line2D]:
@@ -61,18 +78,43 @@ def verticals(axes: Axes, lines: Mapping[str, float], look: Theme) -> None:
         found, key=lambda value: abs(value - (left + right) / 2)
     ):  # the outermost highest: none is crossed
         first, ceiling, others = ", ".join(found[value]).partition("ceiling ")
-        words = wrap(f"{first}{ceiling}{others.replace(ceiling, '') if ceiling else ''}: {value:.3g}", LONGEST)
-        _name(axes, value, "\n".join(words), level * LINE + 4, look, to_the_right=value < (left + right) / 2)
+        words = wrap(
+            f"{first}{ceiling}{others.replace(ceiling, '') if ceiling else ''}: {value:.3g}",
+            LONGEST,
+        )
+        _name(
+            axes,
+            value,
+            "\n".join(words),
+            level * LINE + 4,
+            look,
+            to_the_right=value < (left + right) / 2,
+        )
         level += len(words)
 
 
-def _name(axes: Axes, value: float, words: str, up: float, look: Theme, *, to_the_right: bool) -> None:
+def _name(
+    axes: Axes, value: float, words: str, up: float, look: Theme, *, to_the_right: bool
+) -> None:
     """A name so many points above the axes, at the end of a line that goes on from the one within."""
-    place: Any = {"xy": (value, 1), "xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-    line = {"arrowstyle": "-", "color": look.muted, "linewidth": 0.9, "linestyle": DASH, "shrinkA": 0, "shrinkB": 0}
+    place: Any = {
+        "xy": (value, 1),
+        "xycoords": ("data", "axes fraction"),
+        "textcoords": "offset points",
+    }
+    line = {
+        "arrowstyle": "-",
+        "color": look.muted,
+        "linewidth": 0.9,
+        "linestyle": DASH,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
     axes.annotate("", xytext=(0, up + LINE - 2), arrowprops=line, **place)
     side, beside = ("left", 4) if to_the_right else ("right", -4)
-    axes.annotate(words, xytext=(beside, up), ha=side, va="bottom", color=look.muted, fontsize=9, **place)
+    axes.annotate(
+        words, xytext=(beside, up), ha=side, va="bottom", color=look.muted, fontsize=9, **place
+    )
 
 
 def together(lines: Mapping[str, float], apart: float) -> dict[float, list[str]]:

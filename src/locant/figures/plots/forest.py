@@ -35,7 +35,9 @@ def draw(
         for at, (one, values) in enumerate(zip(entrants, gaps, strict=True)):
             estimate(axes[0], at, values, one, look)
         axes[0].axvline(0, color=look.muted, linewidth=1, zorder=1)
-        axes[0].set_xlabel(f"{metric} minus that of {against} ({'right' if better == 'higher' else 'left'} is better)")
+        axes[0].set_xlabel(
+            f"{metric} minus that of {against} ({'right' if better == 'higher' else 'left'} is better)"
+        )
         for at, group in enumerate(groups):
             if group:
                 axes[1].text(0, at, str(group), ha="center", va="center", fontsize=9.5)

@@ -54,8 +54,14 @@ class Frame:
 
     def lines(self, count: int) -> list[dict[str, Any]]:
         """How to draw several lines of one encoding: shades of its colour, each with its own dash."""
-        dashes = [(0, DASHES[at % len(DASHES)]) if DASHES[at % len(DASHES)] else "-" for at in range(count)]
-        return [{"color": c, "linestyle": d} for c, d in zip(shades(self.name, count, self.theme), dashes, strict=True)]
+        dashes = [
+            (0, DASHES[at % len(DASHES)]) if DASHES[at % len(DASHES)] else "-"
+            for at in range(count)
+        ]
+        return [
+            {"color": c, "linestyle": d}
+            for c, d in zip(shades(self.name, count, self.theme), dashes, strict=True)
+        ]
 
     @contextmanager
     def axes(
@@ -70,7 +76,9 @@ class Frame:
     ) -> Iterator[list[Axes]]:
         """Empty axes in the style, under a title; `size` in inches, for when there is no figure yet."""
         with matplotlib.rc_context(style(self.look)):
-            figure = self.figure or Figure(figsize=size, layout="compressed" if square else "constrained")
+            figure = self.figure or Figure(
+                figsize=size, layout="compressed" if square else "constrained"
+            )
             whose = self.name.rpartition(":")[2]
             lines = [f"{whose}: {title}" if whose else title, *([self.note] if self.note else [])]
             figure.suptitle("\n".join(lines), x=0.01, ha="left", linespacing=1.4, parse_math=False)
@@ -124,7 +132,9 @@ def alike(curves: Array) -> dict[str, Array]:
     """
     groups: list[list[int]] = []
     for head, curve in enumerate(curves):
-        mates = next((group for group in groups if np.allclose(curves[group[0]], curve, atol=1e-9)), None)
+        mates = next(
+            (group for group in groups if np.allclose(curves[group[0]], curve, atol=1e-9)), None
+        )
         groups.append([head]) if mates is None else mates.append(head)
     shown = [groups[at] for at in some(len(groups))]
     return {_heads(group, len(curves)): curves[group[0]] for group in shown}
@@ -142,4 +152,6 @@ def some(count: int, most: int = MOST_LINES) -> list[int]:
     >>> some(4), some(16, most=4)
     ([0, 1, 2, 3], [0, 5, 10, 15])
     """
-    return sorted({round(at * (count - 1) / max(min(count, most) - 1, 1)) for at in range(min(count, most))})
+    return sorted(
+        {round(at * (count - 1) / max(min(count, most) - 1, 1)) for at in range(min(count, most))}
+    )

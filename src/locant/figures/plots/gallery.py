@@ -15,7 +15,9 @@ from locant.figures.plots.saving import save
 
 def draw(picture: str, numbers: Mapping[str, Any], frame: Frame = PLAIN) -> tuple[Axes, ...]:
     """One picture by its name, such as "heat", from the numbers that its `draw` takes."""
-    axes: tuple[Axes, ...] = import_module(f"locant.figures.plots.{picture}").draw(**numbers, frame=frame)
+    axes: tuple[Axes, ...] = import_module(f"locant.figures.plots.{picture}").draw(
+        **numbers, frame=frame
+    )
     return axes
 
 
@@ -29,10 +31,19 @@ def caption(picture: str) -> str:
 
 
 def write(
-    pictures: Mapping[str, Mapping[str, Any]], folder: Path, endings: Iterable[str], frame: Frame = PLAIN
+    pictures: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+    endings: Iterable[str],
+    frame: Frame = PLAIN,
 ) -> Iterator[tuple[str, list[Path]]]:
     """Draw and write pictures, by name, one after the other; gives the name and the files of each as it is done."""
     endings = list(endings)
     for picture, numbers in pictures.items():
         axes = draw(picture, numbers, frame)
-        yield picture, [save(axes, folder / f"{picture}.{ending}", title=caption(picture)) for ending in endings]
+        yield (
+            picture,
+            [
+                save(axes, folder / f"{picture}.{ending}", title=caption(picture))
+                for ending in endings
+            ],
+        )

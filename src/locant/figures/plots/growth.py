@@ -20,7 +20,9 @@ def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> t
     look = frame.look
     lengths = sorted({point[0] for points in series.values() for point in points})
     with frame.axes(1, 2, size=(10.5, 4.4), title=title) as axes:
-        for panel, place, label in zip(axes, (1, 2), ("seconds a pass", "megabytes that a pass adds"), strict=True):
+        for panel, place, label in zip(
+            axes, (1, 2), ("seconds a pass", "megabytes that a pass adds"), strict=True
+        ):
             for name, points in series.items():
                 encoding, whole = name.split(",")[0], "written" in name
                 panel.plot(

@@ -18,7 +18,9 @@ LEVELS = 16  # of colour, which keeps files small
 GAP = 0.12  # of a side, between matrices; twice as much between layers
 
 
-def draw(entrants: Sequence[Entrant], *, weights: Sequence[Array], frame: Frame = PLAIN) -> tuple[Axes, ...]:
+def draw(
+    entrants: Sequence[Entrant], *, weights: Sequence[Array], frame: Frame = PLAIN
+) -> tuple[Axes, ...]:
     """weights: (layers, heads, queries, keys) for each row; each matrix in its own scale."""
     layers, heads = weights[0].shape[:2]
     size = (max(2.3 + SIDE * layers * heads, 6.4), 1.3 + SIDE * len(entrants))
@@ -30,13 +32,20 @@ def draw(entrants: Sequence[Entrant], *, weights: Sequence[Array], frame: Frame 
                 small = coarse(matrix)
                 sides = (x, x + 1, step * at + 1, step * at)
                 image = axes.imshow(
-                    small / max(small.max(), 1e-12), cmap=colours, vmin=0, vmax=1, extent=sides, interpolation="nearest"
+                    small / max(small.max(), 1e-12),
+                    cmap=colours,
+                    vmin=0,
+                    vmax=1,
+                    extent=sides,
+                    interpolation="nearest",
                 )
         listed((axes,), entrants, frame.look, [step * at + 0.5 for at in range(len(entrants))])
         axes.set_ylim(step * len(entrants) - GAP, 0)
         axes.set_xlim(0, left[-1] + 1)
         names = [
-            f"layer {place // heads + 1}\nhead 1" if not place % heads else f"head {place % heads + 1}"
+            f"layer {place // heads + 1}\nhead 1"
+            if not place % heads
+            else f"head {place % heads + 1}"
             for place in range(len(left))
         ]
         axes.set_xticks([x + 0.5 for x in left], names)

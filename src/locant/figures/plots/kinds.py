@@ -19,7 +19,9 @@ def draw(
     """recalls: for each kind, and each row, one number a seed."""
     look = frame.look
     size = (1.8 + 2.0 * len(recalls), height(entrants) - 0.4)
-    with frame.axes(1, len(recalls), size=size, title="recall by kind of fault", sharey=True) as axes:
+    with frame.axes(
+        1, len(recalls), size=size, title="recall by kind of fault", sharey=True
+    ) as axes:
         for panel, (kind, rows) in zip(axes, recalls.items(), strict=True):
             for at, (one, values) in enumerate(zip(entrants, rows, strict=True)):
                 panel.barh(

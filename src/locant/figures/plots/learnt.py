@@ -30,7 +30,9 @@ def draw(
         for panel, one, x, y in zip(axes, entrants, steps, left, strict=True):
             panel.step(x, y, where="post", color=one.colour(look), zorder=3)
             if y[-1] > 0:  # censored
-                panel.plot(x[-1:], y[-1:], color=one.colour(look), marker="|", markersize=9, zorder=4)
+                panel.plot(
+                    x[-1:], y[-1:], color=one.colour(look), marker="|", markersize=9, zorder=4
+                )
             panel.set_ylim(-0.05, 1.05)
             panel.xaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 4, 5, 10]))
     return tuple(axes)

@@ -27,15 +27,27 @@ def draw(
     look = frame.look
     title = f"{metric} against length; trained at {lengths[0]}, the filled point"
     with panels(frame, entrants, title=title, across="length (tokens)", down=metric) as axes:
-        behind(axes, [(lengths, values.mean(1)) for values in scores], mixed(look.grid, look.muted, 0.25))
+        behind(
+            axes,
+            [(lengths, values.mean(1)) for values in scores],
+            mixed(look.grid, look.muted, 0.25),
+        )
         for panel, one, values in zip(axes, entrants, scores, strict=True):
             own, ends = one.colour(look), np.array([interval(at) for at in values])
             if np.isfinite(ends).all():
                 panel.vlines(lengths, ends[:, 0], ends[:, 1], color=own, linewidth=1.6, zorder=2)
             panel.plot(
-                lengths, values.mean(1), color=own, marker="o", markersize=4.5, markerfacecolor=look.paper, zorder=3
+                lengths,
+                values.mean(1),
+                color=own,
+                marker="o",
+                markersize=4.5,
+                markerfacecolor=look.paper,
+                zorder=3,
             )
-            panel.plot(lengths[:1], values.mean(1)[:1], color=own, marker="o", markersize=4.5, zorder=4)
+            panel.plot(
+                lengths[:1], values.mean(1)[:1], color=own, marker="o", markersize=4.5, zorder=4
+            )
             panel.axhline(chance, color=look.muted, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
             panel.set_xticks(list(lengths))
         axes[0].annotate("chance", (1, chance), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points",

@@ -11,7 +11,14 @@ from locant.figures.plots.frame import Array, Frame, whole
 
 
 def matrix(
-    axes: Axes, values: Array, frame: Frame, *, down: str, across: str, most: float | None = None, square: bool = False
+    axes: Axes,
+    values: Array,
+    frame: Frame,
+    *,
+    down: str,
+    across: str,
+    most: float | None = None,
+    square: bool = False,
 ) -> AxesImage:
     """Rows downwards, columns across; 0 in the middle of the colours, ±most at their ends."""
     most = largest(values) if most is None else most
@@ -49,7 +56,9 @@ def print_numbers(axes: Axes, values: Array, image: AxesImage, digits: int) -> N
     """Every number in its cell, in black or white, whichever is easier to read there."""
     cmap: Colormap = image.get_cmap()
     for row, column in np.ndindex(values.shape):
-        bright = luminance(*cmap(image.norm(values[row, column]))[:3]) > 0.179  # there black and white read alike
+        bright = (
+            luminance(*cmap(image.norm(values[row, column]))[:3]) > 0.179
+        )  # there black and white read alike
         text = f"{values[row, column]:.{digits}f}".replace("-", "−")
         text = text.replace("−", "") if not float(text.replace("−", "-")) else text
         ink = "#000000" if bright else "#ffffff"

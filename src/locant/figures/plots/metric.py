@@ -58,4 +58,6 @@ def told(values: Array) -> str:
     if not len(values):
         return ""
     low, high = interval(values)
-    return f"{values.mean():.3f}" + (f" ± {(high - low) / 2:.3f}" if np.isfinite(high - low) else "")
+    return f"{values.mean():.3f}" + (
+        f" ± {(high - low) / 2:.3f}" if np.isfinite(high - low) else ""
+    )

@@ -11,7 +11,12 @@ from locant.figures.plots.matrix import own_scale, scale
 
 
 def draw(
-    words: Sequence[str], *, parts: Mapping[str, Array], what: str, across: str, frame: Frame = PLAIN
+    words: Sequence[str],
+    *,
+    parts: Mapping[str, Array],
+    what: str,
+    across: str,
+    frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
     """parts: matrices with a row a word, by their titles, each in its own scale; across: what their columns are."""
     square = all(part.shape == (len(words), len(words)) for part in parts.values())
@@ -27,7 +32,9 @@ def draw(
             image = own_scale(one, part, frame, title, square=square)
             one.set_xlabel(across)
             if square:
-                one.set_xticks(range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor")
+                one.set_xticks(
+                    range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor"
+                )
         axes[0].set_yticks(range(len(words)), words)
         scale(axes, image, "share of the part's largest")
     return tuple(axes)

@@ -12,12 +12,19 @@ from locant.figures.plots.matrix import matrix, print_numbers, scale
 
 
 def draw(
-    transformation: Array, *, offset: int, missed: float, corner: Sequence[int], frame: Frame = PLAIN
+    transformation: Array,
+    *,
+    offset: int,
+    missed: float,
+    corner: Sequence[int],
+    frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
     """transformation (width, width); missed: what it leaves over, as a share of a vector's length; corner: some
     dimensions whose entries are printed.
     """
-    with frame.axes(1, 2, size=(9.4, 4.8), title=f"one matrix moves every vector by {offset}", square=True) as axes:
+    with frame.axes(
+        1, 2, size=(9.4, 4.8), title=f"one matrix moves every vector by {offset}", square=True
+    ) as axes:
         part = transformation[np.ix_(corner, corner)]
         sides = {"down": f"dimension at p + {offset}", "across": "dimension at p"}
         for one, values in zip(axes, (transformation, part), strict=True):

@@ -38,9 +38,13 @@ def panels(
     rows = -(-count // columns)
     tall = max(size[1], LOWEST / rows) + 0.17 * bool(notes)
     whole = max(0.8 + size[0] * columns, NARROWEST), 1.2 + tall * rows
-    with frame.axes(rows, columns, size=whole, title=title, **{"sharex": True, "sharey": True, **grid}) as axes:
+    with frame.axes(
+        rows, columns, size=whole, title=title, **{"sharex": True, "sharey": True, **grid}
+    ) as axes:
         for at, (one, panel) in enumerate(zip(entrants, axes, strict=False)):
-            panel.set_title("\n".join([one.name, *notes[at : at + 1]]), fontsize=9, loc="left", pad=4)
+            panel.set_title(
+                "\n".join([one.name, *notes[at : at + 1]]), fontsize=9, loc="left", pad=4
+            )
             panel.set_title("".join(beside[at : at + 1]), fontsize=9, loc="right", pad=4)
             panel.tick_params(labelsize=8.5, labelbottom=at + columns >= count)
             panel.set_xlabel(across if at // columns == rows - 1 else "", fontsize=9)
@@ -50,7 +54,9 @@ def panels(
         axes[0].figure.supylabel(down, fontsize=10.5)
 
 
-def behind(axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str, **style: Any) -> None:
+def behind(
+    axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str, **style: Any
+) -> None:
     """In every panel the lines of all rows, thin and pale, for comparison."""
     for panel in axes:
         for x, y in lines:

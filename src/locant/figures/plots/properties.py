@@ -20,12 +20,18 @@ HOLDS, FAILS = "#2f79b5", "#cf6f1d"  # blue and orange, as far apart for every e
 
 
 def draw(
-    entrants: Sequence[Entrant], *, properties: Sequence[str], verdicts: Sequence[Sequence[str]], frame: Frame = PLAIN
+    entrants: Sequence[Entrant],
+    *,
+    properties: Sequence[str],
+    verdicts: Sequence[Sequence[str]],
+    frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
     """verdicts: for each row one word a property: holds, fails, not claimed, seen or not judged."""
     look = frame.look
     size = max(2.0 + 0.3 * len(properties), 6.4), 2.0 + 0.28 * len(entrants)
-    with frame.axes(size=size, title="properties, measured and held against what is claimed") as (axes,):
+    with frame.axes(size=size, title="properties, measured and held against what is claimed") as (
+        axes,
+    ):
         for at, row in enumerate(verdicts):
             for across, word in enumerate(row):
                 _cell(axes, at, across, one_of("properties", "verdict", word, list(MARKS)), look)
@@ -33,7 +39,9 @@ def draw(
         axes.grid(visible=False)
         axes.set_xlim(-0.5, len(properties) - 0.5)
         axes.set_ylim(len(entrants) - 0.5, -0.5)
-        axes.set_xticks(range(len(properties)), properties, rotation=50, ha="right", rotation_mode="anchor")
+        axes.set_xticks(
+            range(len(properties)), properties, rotation=50, ha="right", rotation_mode="anchor"
+        )
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         there = [word for word in MARKS if any(word in row for row in verdicts)]

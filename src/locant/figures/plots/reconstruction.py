@@ -36,29 +36,63 @@ def draw(
     ) as axes:  # fmt: skip
         for panel, one, output in zip(axes, entrants, outputs, strict=True):
             panel.plot(target, color=look.muted, linewidth=0.9)
-            (_hidden if hidden.any() else _copied)(panel, target, output, hidden, one.colour(look), look)
+            (_hidden if hidden.any() else _copied)(
+                panel, target, output, hidden, one.colour(look), look
+            )
             panel.margins(x=0.01)
-        axes[0].figure.legend(handles=_key(bool(hidden.any()), look), loc="outside lower left", ncols=3)
+        axes[0].figure.legend(
+            handles=_key(bool(hidden.any()), look), loc="outside lower left", ncols=3
+        )
     return tuple(axes)
 
 
-def _hidden(axes: Axes, target: Array, output: Array, hidden: NDArray[np.bool_], own: str, look: Theme) -> None:
+def _hidden(
+    axes: Axes, target: Array, output: Array, hidden: NDArray[np.bool_], own: str, look: Theme
+) -> None:
     steps = np.flatnonzero(hidden)
     axes.vlines(steps, target[hidden], output[hidden], color=own, linewidth=1)
-    axes.plot(steps, target[hidden], "o", markersize=3, color=look.ink, markerfacecolor=look.paper, markeredgewidth=0.8)
+    axes.plot(
+        steps,
+        target[hidden],
+        "o",
+        markersize=3,
+        color=look.ink,
+        markerfacecolor=look.paper,
+        markeredgewidth=0.8,
+    )
     axes.plot(steps, output[hidden], "o", markersize=3.2, color=own)
 
 
-def _copied(axes: Axes, target: Array, output: Array, hidden: NDArray[np.bool_], own: str, look: Theme) -> None:
+def _copied(
+    axes: Axes, target: Array, output: Array, hidden: NDArray[np.bool_], own: str, look: Theme
+) -> None:
     axes.plot(output, color=own, linewidth=1.4)
 
 
 def _key(hidden: bool, look: Theme) -> list[Line2D]:
     series = Line2D([], [], color=look.muted, linewidth=0.9, label="the series")
     if not hidden:
-        return [series, Line2D([], [], color=look.ink, linewidth=1.4, label="the model (its colour)")]
+        return [
+            series,
+            Line2D([], [], color=look.ink, linewidth=1.4, label="the model (its colour)"),
+        ]
     true = Line2D(
-        [], [], linestyle="", marker="o", markersize=4, color=look.ink, markerfacecolor=look.paper, label="hidden step"
+        [],
+        [],
+        linestyle="",
+        marker="o",
+        markersize=4,
+        color=look.ink,
+        markerfacecolor=look.paper,
+        label="hidden step",
     )
-    said = Line2D([], [], linestyle="", marker="o", markersize=4, color=look.ink, label="the model (its colour)")
+    said = Line2D(
+        [],
+        [],
+        linestyle="",
+        marker="o",
+        markersize=4,
+        color=look.ink,
+        label="the model (its colour)",
+    )
     return [series, true, said]

@@ -13,8 +13,12 @@ MARKS = "osD^vP*X"  # a head is known by its mark as well as by its shade
 def draw(distances: Array, *, changes: Array, frame: Frame = PLAIN) -> tuple[Axes, ...]:
     """changes (heads, distances): typical change from distance d to d + 1, in units of the spread of content's scores."""
     lines = alike(changes)
-    with frame.axes(size=(7.6, 4.2), title="how well neighbouring distances can be told apart") as (axes,):
-        for (label, line), look, mark in zip(lines.items(), frame.lines(len(lines)), MARKS, strict=False):
+    with frame.axes(size=(7.6, 4.2), title="how well neighbouring distances can be told apart") as (
+        axes,
+    ):
+        for (label, line), look, mark in zip(
+            lines.items(), frame.lines(len(lines)), MARKS, strict=False
+        ):
             axes.plot(distances, line, mark, markersize=3.5, color=look["color"], label=label)
         axes.set_yscale("symlog", linthresh=LEAST)
         axes.set_ylim(0, max(1.0, 1.2 * float(changes.max())))

@@ -22,11 +22,18 @@ def draw(
 ) -> tuple[Axes, ...]:
     """queries, keys (2, pairs, 2): each pair at position 0 and at its own position; turns: radians a position."""
     title = f"a query at {position:g} and a key at {key:g}, turned"
-    with frame.axes(1, len(pairs), size=(1.0 + 3.0 * len(pairs), 4.2), title=title, square=True) as axes:
+    with frame.axes(
+        1, len(pairs), size=(1.0 + 3.0 * len(pairs), 4.2), title=title, square=True
+    ) as axes:
         for at, (one, pair) in enumerate(zip(axes, pairs, strict=True)):
-            for ends, label, shade in ((queries[:, at], "query", frame.colour), (keys[:, at], "key", frame.look.muted)):
+            for ends, label, shade in (
+                (queries[:, at], "query", frame.colour),
+                (keys[:, at], "key", frame.look.muted),
+            ):
                 _arrows(one, ends, label, shade)
-            reach = 1.1 * float(np.linalg.norm(np.stack([queries[:, at], keys[:, at]]), axis=-1).max())
+            reach = 1.1 * float(
+                np.linalg.norm(np.stack([queries[:, at], keys[:, at]]), axis=-1).max()
+            )
             one.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
             one.set_xlabel(f"dimension {pair[0]}")
             one.set_ylabel(f"dimension {pair[1]}")
@@ -39,7 +46,10 @@ def draw(
 def _arrows(axes: Axes, ends: Array, label: str, shade: str) -> None:
     """From the origin to where the pair is at position 0 (broken) and at its own position, and the way between."""
     start, end = ends
-    for (x, y), line, when in ((start, (0, (3, 2)), "at position 0"), (end, "-", "at its position")):
+    for (x, y), line, when in (
+        (start, (0, (3, 2)), "at position 0"),
+        (end, "-", "at its position"),
+    ):
         axes.plot([0, x], [0, y], linestyle=line, color=shade, label=f"{label} {when}")
         axes.plot([x], [y], "o", markersize=5, color=shade)
     size, first = np.hypot(*start), np.arctan2(start[1], start[0])

@@ -28,5 +28,7 @@ def save(axes: tuple[Axes, ...], path: Path, *, title: str = "") -> Path:
     assert isinstance(figure, Figure)
     metadata = UNDATED[ending] | ({"Title": title} if title else {})
     with matplotlib.rc_context(SAME):
-        figure.savefig(path, format=ending, dpi=DOTS, metadata=metadata, facecolor=figure.get_facecolor())
+        figure.savefig(
+            path, format=ending, dpi=DOTS, metadata=metadata, facecolor=figure.get_facecolor()
+        )
     return path

@@ -10,7 +10,9 @@ from locant.figures.plots.frame import PLAIN, Array, Frame, alike
 def draw(distances: Array, *, scores: Array, frame: Frame = PLAIN) -> tuple[Axes, ...]:
     """scores (heads, distances); a distance below 0 is a key before the query."""
     lines = alike(scores)
-    with frame.axes(size=(7.6, 4.2), title="score against distance, the content being equal") as (axes,):
+    with frame.axes(size=(7.6, 4.2), title="score against distance, the content being equal") as (
+        axes,
+    ):
         for (label, line), look in zip(lines.items(), frame.lines(len(lines)), strict=True):
             axes.plot(distances, line, label=label, **look)
         axes.axvline(0, color=frame.look.muted, linewidth=0.8)

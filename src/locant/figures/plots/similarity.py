@@ -11,6 +11,8 @@ from locant.figures.plots.matrix import matrix, scale
 def draw(cosines: Array, *, what: str = "", frame: Frame = PLAIN) -> tuple[Axes, ...]:
     """cosines (positions, positions), from −1 to 1."""
     with frame.axes(size=(5.8, 5.2), title="how alike two positions are", square=True) as (axes,):
-        image = matrix(axes, cosines, frame, down="position", across="position", most=1.0, square=True)
+        image = matrix(
+            axes, cosines, frame, down="position", across="position", most=1.0, square=True
+        )
         scale(axes, image, "cosine similarity")
     return (axes,)

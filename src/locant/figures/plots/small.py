@@ -20,6 +20,8 @@ def shrink(path: Path) -> Path:
             kept.add_itxt(name, words)
         plain = whole.convert("RGB")
         dots = whole.info["dpi"]
-    small = plain.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+    small = plain.quantize(
+        COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+    )
     small.save(path, pnginfo=kept, dpi=dots, optimize=True)
     return path

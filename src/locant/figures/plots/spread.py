@@ -33,7 +33,9 @@ def draw(
         for panel, one, some in zip(axes, entrants, histograms, strict=True):
             panel.stairs(pooled(some, edges, "normal"), edges, fill=True, color=pale)
             panel.minorticks_off()
-            panel.stairs(pooled(some, edges, "faulty"), edges, color=one.colour(look), linewidth=1.5)
+            panel.stairs(
+                pooled(some, edges, "faulty"), edges, color=one.colour(look), linewidth=1.5
+            )
         handles = [
             Patch(color=pale, label="normal"),
             Patch(fill=False, edgecolor=look.ink, label="faulty (the row's colour)"),

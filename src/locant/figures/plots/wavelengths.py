@@ -8,7 +8,9 @@ from matplotlib.ticker import FuncFormatter
 from locant.figures.plots.frame import PLAIN, Array, Frame, whole
 
 
-def draw(dimensions: Array, *, wavelengths: Array, length: int | None = None, frame: Frame = PLAIN) -> tuple[Axes, ...]:
+def draw(
+    dimensions: Array, *, wavelengths: Array, length: int | None = None, frame: Frame = PLAIN
+) -> tuple[Axes, ...]:
     """A wavelength for each dimension; the line at `length` parts the waves that make a full turn from the others."""
     with frame.axes(1, 2, size=(8.6, 3.8), title="positions in one full turn") as axes:
         for one, kind in zip(axes, ("linear", "log"), strict=True):
@@ -21,7 +23,14 @@ def draw(dimensions: Array, *, wavelengths: Array, length: int | None = None, fr
                 one.axhline(length, color=frame.look.muted, linewidth=1, linestyle=(0, (4, 3)))
         if length is not None:
             at, where = (1.02, length), ("axes fraction", "data")
-            axes[1].annotate(f"length\n{length:,}", at, xycoords=where, va="center", color=frame.look.muted, fontsize=9)
+            axes[1].annotate(
+                f"length\n{length:,}",
+                at,
+                xycoords=where,
+                va="center",
+                color=frame.look.muted,
+                fontsize=9,
+            )
         axes[0].set_ylim(bottom=0)
         axes[0].set_ylabel("wavelength (positions)")
         axes[1].set_ylabel("wavelength (positions, log scale)")

@@ -17,7 +17,9 @@ def draw(
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
     """panels: for each kind of wave (its title) the lines by their labels, each with a value a position."""
-    with frame.axes(len(panels), size=(7.6, 1.0 + 2.1 * len(panels)), title=what, sharex=True) as axes:
+    with frame.axes(
+        len(panels), size=(7.6, 1.0 + 2.1 * len(panels)), title=what, sharex=True
+    ) as axes:
         for one, (kind, lines) in zip(axes, panels.items(), strict=True):
             for (label, values), look in zip(lines.items(), frame.lines(len(lines)), strict=True):
                 one.plot(positions, values, label=label, **look)

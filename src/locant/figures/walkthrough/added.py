@@ -28,13 +28,19 @@ def work_out(encoding: Encoding, position: float, key: float = 0) -> Part:
         (wave, gives), (slope, rises) = _written(position, omega[at], cosine[at], sine[at])
         wave = wave if abs(gives - value) <= CLOSE else ""
         slope = slope if unit == "derivative" and abs(rises - change[at]) <= CLOSE else ""
-        rows.append((f"dimension {at}", f"{wave}{fixed(value)}", f"{unit}: {slope}{fixed(change[at])}"))
+        rows.append(
+            (f"dimension {at}", f"{wave}{fixed(value)}", f"{unit}: {slope}{fixed(change[at])}")
+        )
     lines = [*columns(rows), *_on_a_token(encoding, position), *_wavelengths(omega)]
     return Part(
         "embed",
         f"position {plain(position)} at width {encoding.shape.dim}",
         lines,
-        {"values": values.tolist(), unit: change.tolist(), "wavelengths": [_length(w) for w in omega]},
+        {
+            "values": values.tolist(),
+            unit: change.tolist(),
+            "wavelengths": [_length(w) for w in omega],
+        },
     )
 
 
@@ -45,7 +51,10 @@ def _written(position: float, omega: float, cosine: float, sine: float) -> tuple
     angle, period = position * omega, plain(1 / omega)
     of = f"({plain(position)}/{period})"
     if abs(sine) > abs(cosine):
-        wave, slope = (f"{_times(sine)}sin", sine * np.sin(angle)), (f"{_times(sine)}cos", sine * np.cos(angle))
+        wave, slope = (
+            (f"{_times(sine)}sin", sine * np.sin(angle)),
+            (f"{_times(sine)}cos", sine * np.cos(angle)),
+        )
     else:
         wave, slope = (
             (f"{_times(cosine)}cos", cosine * np.cos(angle)),
@@ -63,10 +72,14 @@ def _change(encoding: Encoding, position: float) -> tuple[Array, str]:
     """The derivative by the position; where positions are whole numbers, the step to the next, or from the last."""
     if encoding.real_positions:
         start, parts = (0, FORWARD) if position < 2 * STEP else (-2, CENTRAL)
-        at = torch.tensor([position + (start + step) * STEP for step in range(5)], dtype=torch.float64)
+        at = torch.tensor(
+            [position + (start + step) * STEP for step in range(5)], dtype=torch.float64
+        )
         return np.array(parts) @ added(encoding, at).numpy() / (12 * STEP), "derivative"
     last = not encoding.extrapolates and position + 1 >= encoding.shape.length
-    a, b = added(encoding, index(*((position - 1, position) if last else (position, position + 1)))).numpy()
+    a, b = added(
+        encoding, index(*((position - 1, position) if last else (position, position + 1)))
+    ).numpy()
     return b - a, f"step from {plain(position - 1)}" if last else f"step to {plain(position + 1)}"
 
 
@@ -81,7 +94,12 @@ def _wavelengths(omega: Array) -> list[str]:
     """One full turn of each wave, in positions."""
     turns = {plain(1 / one): fixed(2 * np.pi / one) for one in omega if np.isfinite(one)}
     return (
-        ["wavelengths in positions: " + ", ".join(f"2π·{of} = {turn}" for of, turn in turns.items())] if turns else []
+        [
+            "wavelengths in positions: "
+            + ", ".join(f"2π·{of} = {turn}" for of, turn in turns.items())
+        ]
+        if turns
+        else []
     )
 
 

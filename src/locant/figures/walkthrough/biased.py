@@ -23,10 +23,20 @@ def work_out(encoding: Encoding, position: float, key: float) -> Part:
         lines += _bucket(encoding, position, offset)
     rows = []
     for head, (value, more) in enumerate(zip(here, here - at_home, strict=True)):
-        worked = fixed(value) if slope is None else f"{plain(slope[head])}·{plain(abs(offset))} = {plain(value)}"
-        rows.append((f"head {head + 1}", worked, f"weighs e^{factor(more, fixed)} = {fixed(np.exp(more))}"))
+        worked = (
+            fixed(value)
+            if slope is None
+            else f"{plain(slope[head])}·{plain(abs(offset))} = {plain(value)}"
+        )
+        rows.append(
+            (f"head {head + 1}", worked, f"weighs e^{factor(more, fixed)} = {fixed(np.exp(more))}")
+        )
     lines += [*columns(rows), "(a weight of 1 is that of an equal key at the query's own position)"]
-    numbers = {"offset": offset, "bias": here.tolist(), "slope": None if slope is None else slope.tolist()}
+    numbers = {
+        "offset": offset,
+        "bias": here.tolist(),
+        "slope": None if slope is None else slope.tolist(),
+    }
     title = f"added to the score of a query at {plain(position)} and a key at {plain(key)}"
     return Part("bias", title, lines, numbers)
 
@@ -36,7 +46,11 @@ def _bias(encoding: Encoding, position: float, keys: Array) -> Array:
     q_pos, k_pos = places(encoding, index(position)), places(encoding, index(*keys.tolist()))
     sizes = (1, encoding.shape.heads, 1, len(keys))
     found = check_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
-    return np.zeros(sizes[1::2]) if found is None else found[0, :, 0].double().expand(sizes[1], -1).numpy()
+    return (
+        np.zeros(sizes[1::2])
+        if found is None
+        else found[0, :, 0].double().expand(sizes[1], -1).numpy()
+    )
 
 
 def _side(encoding: Encoding, position: float, offset: float) -> tuple[float, Array]:
@@ -45,7 +59,9 @@ def _side(encoding: Encoding, position: float, offset: float) -> tuple[float, Ar
     if encoding.extrapolates and encoding.shift_invariant:  # then every query sees the same
         return position + many, np.arange(many + 1.0) * (1 if offset > 0 else -1)
     if offset > 0:
-        many = many if encoding.extrapolates else min(many, encoding.shape.length - 1 - int(position))
+        many = (
+            many if encoding.extrapolates else min(many, encoding.shape.length - 1 - int(position))
+        )
         return position, np.arange(many + 1.0)
     return position, -np.arange(min(many, int(position)) + 1.0)
 
@@ -72,7 +88,11 @@ def _bucket(encoding: Encoding, position: float, offset: float) -> list[str]:
     if all(len(group) == 1 for group in groups):
         return ["every distance has a number of its own"]
     number, group = next((at, group) for at, group in enumerate(groups) if offset in group)
-    alone = "that offset alone" if len(group) == 1 else f"the offsets {plain(group[0])} to {plain(group[-1])}"
+    alone = (
+        "that offset alone"
+        if len(group) == 1
+        else f"the offsets {plain(group[0])} to {plain(group[-1])}"
+    )
     more = " and farther" if number == len(groups) - 1 and len(group) > 1 else ""
     return [f"bucket {number}, counted from the query outwards: {alone}{more}"]
 

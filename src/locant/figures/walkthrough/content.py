@@ -14,5 +14,8 @@ def contents(width: int) -> tuple[Tensor, Tensor]:
     >>> contents(5)[0].tolist()
     [1.0, 2.0, -1.0, 1.0, 1.0]
     """
-    q, k = (torch.tensor([part[at % len(part)] for at in range(width)], dtype=torch.float64) for part in (QUERY, KEY))
+    q, k = (
+        torch.tensor([part[at % len(part)] for at in range(width)], dtype=torch.float64)
+        for part in (QUERY, KEY)
+    )
     return q, k

@@ -20,16 +20,27 @@ def work_out(encoding: Encoding, position: float, key: float) -> Part:
     before = float(q @ k) * scale
     after = _score(encoding, q * scale, k, position, key)
     lines = [f"q = {vector(q.tolist(), plain)}, k = {vector(k.tolist(), plain)}"]
-    lines.append(f"score without positions: ({product(q.tolist(), k.tolist())})/√{head} = {fixed(before)}")
+    lines.append(
+        f"score without positions: ({product(q.tolist(), k.tolist())})/√{head} = {fixed(before)}"
+    )
     gets = torch.tensor(
-        [_score(encoding, one, 0 * k, position, key) for one in torch.eye(head, dtype=torch.float64)],
+        [
+            _score(encoding, one, 0 * k, position, key)
+            for one in torch.eye(head, dtype=torch.float64)
+        ],
         dtype=torch.float64,
     )
-    if abs(float(q @ gets) * scale + before - after) <= CLOSE:  # the query is multiplied by a vector
+    if (
+        abs(float(q @ gets) * scale + before - after) <= CLOSE
+    ):  # the query is multiplied by a vector
         lines.append(f"a key at this distance gets a = {vector(gets.tolist())}")
-        lines.append(f"q·a/√{head} = ({product(q.tolist(), gets.tolist())})/√{head} = {fixed(after - before)}")
+        lines.append(
+            f"q·a/√{head} = ({product(q.tolist(), gets.tolist())})/√{head} = {fixed(after - before)}"
+        )
     lines.append(
-        f"score with positions: {fixed(before)} + {fixed(after - before)} = {fixed(after)}".replace("+ −", "− ")
+        f"score with positions: {fixed(before)} + {fixed(after - before)} = {fixed(after)}".replace(
+            "+ −", "− "
+        )
     )
     numbers = {"before": before, "after": after, "key_gets": gets.tolist()}
     title = f"a query at {plain(position)} and a key at {plain(key)}, in a head of width {head}"

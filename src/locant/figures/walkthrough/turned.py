@@ -31,7 +31,9 @@ def work_out(encoding: Encoding, position: float, key: float) -> Part:
     lines += [f"q becomes {vector(q_ends[1])}", f"k becomes {vector(k_ends[1])}"]
     scale = head**-0.5
     before, after = scale * float(q @ k), scale * float(q_ends[1] @ k_ends[1])
-    lines.append(f"score without positions: ({product(q.tolist(), k.tolist())})/√{head} = {fixed(before)}")
+    lines.append(
+        f"score without positions: ({product(q.tolist(), k.tolist())})/√{head} = {fixed(before)}"
+    )
     terms = product(q_ends[1].tolist(), k_ends[1].tolist(), fixed)
     lines.append(f"score with positions: ({terms})/√{head} = {fixed(after)}")
     if encoding.extrapolates:
@@ -65,7 +67,9 @@ def _ends(encoding: Encoding, x: Array, position: float, *, query: bool) -> Arra
 def _turns(encoding: Encoding) -> tuple[Array, list[tuple[int, int]]]:
     """How far each dimension of a key turns with each position, nan where it does not, below 0 when clockwise; the pairs."""
     at = span(encoding, MANY)
-    path = turned(encoding, torch.ones(len(at), encoding.shape.head, dtype=torch.float64), at)[1].numpy()
+    path = turned(encoding, torch.ones(len(at), encoding.shape.head, dtype=torch.float64), at)[
+        1
+    ].numpy()
     turns = frequencies(path)
     turning = turned_pairs(encoding, turns)
     for a, b in turning:

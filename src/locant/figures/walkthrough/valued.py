@@ -15,6 +15,13 @@ def work_out(encoding: Encoding, position: float, key: float) -> Part:
     shape = encoding.shape
     weight = torch.ones(1, shape.heads, 1, 1, dtype=torch.float64)
     nothing = torch.zeros(1, shape.heads, 1, shape.head, dtype=torch.float64)
-    out = encoding.mix(weight, nothing, places(encoding, index(position)), places(encoding, index(key)))[0, 0, 0]
+    out = encoding.mix(
+        weight, nothing, places(encoding, index(position)), places(encoding, index(key))
+    )[0, 0, 0]
     title = f"a value at {plain(key)} seen from {plain(position)}, in a head of width {shape.head}"
-    return Part("mix", title, [f"a value of zeros comes out as {vector(out.tolist())}"], {"value_gets": out.tolist()})
+    return Part(
+        "mix",
+        title,
+        [f"a value of zeros comes out as {vector(out.tolist())}"],
+        {"value_gets": out.tolist()},
+    )

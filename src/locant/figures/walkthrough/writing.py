@@ -51,7 +51,9 @@ def factor(value: float, write: Callable[[float], str] = plain) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def product(one: Sequence[float], other: Sequence[float], write: Callable[[float], str] = plain) -> str:
+def product(
+    one: Sequence[float], other: Sequence[float], write: Callable[[float], str] = plain
+) -> str:
     """The terms of a dot product.
 
     >>> product([1.0, -2.0], [3.0, 1.0])
@@ -68,4 +70,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ['a     bb', 'ccc   d']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -44,7 +44,9 @@ def attempt(config: dict[str, Any], files: Files | None = None) -> Said:
 
     try:
         run = RunConfig(**config)
-        outcome = execute(run, files.of(run) if files else None, keep=files is not None and files.keep)
+        outcome = execute(
+            run, files.of(run) if files else None, keep=files is not None and files.keep
+        )
     except OSError as problem:
         return {}, [], {}, "", {}, f"{problem.filename or 'a file'}: {problem.strerror or problem}"
     except Exception as problem:  # a failed run is a result, told as such

@@ -17,7 +17,13 @@ from locant.lab.engine.search import Point, best, fixed, points
 from locant.lab.store.faults import StoreError, unwritten
 from locant.lab.store.learning import barred, has_learnt
 from locant.lab.store.store import STALE, Kept, Store
-from locant.lab.store.study import FIRST_CHECK_SEED, FIRST_SEARCH_SEED, RowConfig, SearchConfig, Study
+from locant.lab.store.study import (
+    FIRST_CHECK_SEED,
+    FIRST_SEARCH_SEED,
+    RowConfig,
+    SearchConfig,
+    Study,
+)
 from locant.lab.training.config import RunConfig
 
 Compute = Callable[[list[RunConfig]], Iterator[Done]]
@@ -47,7 +53,10 @@ class Driver:
         watch: Watch | None = None,
     ) -> None:
         self.study, self.store, self.compute = study, store, compute
-        self.any_code, self.retry = any_code, retry  # accept runs of older code; compute failed runs again
+        self.any_code, self.retry = (
+            any_code,
+            retry,
+        )  # accept runs of older code; compute failed runs again
         self.retried: set[str] = set()
         self.watch = watch or Watch()
 
@@ -58,14 +67,20 @@ class Driver:
         models = [row for row in rows if not row.baseline]
         bars = self._bars(models, facts)
         open_ = [row for row in models if row.name not in bars]  # no search could help the others
-        self.searched: list[list[Any]] = []  # row, search, rate, positional rate, value, digest, code
+        self.searched: list[
+            list[Any]
+        ] = []  # row, search, rate, positional rate, value, digest, code
         self.rates: dict[str, list[Point]] = {row.name: [(1.0, 1.0)] * len(seeds) for row in rows}
         if self.study.search:
             self.rates |= self._search(open_, self.study.search, len(seeds))
         pairs = [(row, at, seed) for row in rows for at, seed in enumerate(seeds)]
-        wanted = [(row, self.study.run(row, seed, *self.rates[row.name][at])) for row, at, seed in pairs]
+        wanted = [
+            (row, self.study.run(row, seed, *self.rates[row.name][at])) for row, at, seed in pairs
+        ]
         kept = self._ensure("runs", [run for _, run in wanted])
-        runs = [(row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted]
+        runs = [
+            (row.name, row.encoding, run.digest(), kept[run.digest()].code) for row, run in wanted
+        ]
         checks = self._check(open_, self.study.search) if self.study.search else []
         slow = [row for row in open_ if self._is_slow(row, runs, kept, facts)]
         longer = self._look_longer(slow) if self.study.longer else []
@@ -78,33 +93,39 @@ class Driver:
             "barred": bars,
         }
         plain = self.study.model_dump()
-        study_id = (
-            f"{self.study.name}-{hashlib.sha256(json.dumps([plain, runs], sort_keys=True).encode()).hexdigest()[:8]}"
-        )
+        study_id = f"{self.study.name}-{hashlib.sha256(json.dumps([plain, runs], sort_keys=True).encode()).hexdigest()[:8]}"
         self.store.keep_study(study_id, plain, choices, runs, command)
         return study_id
 
-    def _search(self, rows: list[RowConfig], search: SearchConfig, count: int) -> dict[str, list[Point]]:
+    def _search(
+        self, rows: list[RowConfig], search: SearchConfig, count: int
+    ) -> dict[str, list[Point]]:
         """The best rates of every row for every reported seed, each by a search of its own.
 
         One point after the other in all searches at once, so that a run knows what it has to beat.
         """
         late = search.judged_by == "second half"
         grid = {row.name: self._points(row, search) for row in rows}
-        found: dict[str, list[dict[Point, float]]] = {row.name: [{} for _ in range(count)] for row in rows}
+        found: dict[str, list[dict[Point, float]]] = {
+            row.name: [{} for _ in range(count)] for row in rows
+        }
         rounds = max((len(some) for some in grid.values()), default=0)
         for turn in range(rounds):
             trials = {}
             for row, number in product(rows, range(count)):
                 values, point = found[row.name][number], grid[row.name][turn]
                 bound = min(values.values()) if values and late and self.sign > 0 else None
-                trials[row.name, number, point] = self.study.trial(row, number, point, _finite(bound))
+                trials[row.name, number, point] = self.study.trial(
+                    row, number, point, _finite(bound)
+                )
             kept = self._ensure(f"search {turn + 1} of {rounds}", list(trials.values()))
             for (name, number, point), run in trials.items():
                 entry = kept[run.digest()]
                 value = self._value(entry, "validation, second half" if late else "validation")
                 found[name][number][point] = value
-                self.searched.append([name, number, *point, _finite(value), entry.digest, entry.code])
+                self.searched.append(
+                    [name, number, *point, _finite(value), entry.digest, entry.code]
+                )
         return {name: [best(values) for values in some] for name, some in found.items()}
 
     def _points(self, row: RowConfig, search: SearchConfig) -> list[Point]:
@@ -134,9 +155,13 @@ class Driver:
         for row in rows:
             directed = tells_direction(self.study.run(row, 0))
             bars[row.name] = barred(row, facts["ceilings"], tells_direction=directed)
-        return {name: bar for name, bar in bars.items() if bar is not None and bar < facts["threshold"]}
+        return {
+            name: bar for name, bar in bars.items() if bar is not None and bar < facts["threshold"]
+        }
 
-    def _is_slow(self, row: RowConfig, runs: list[Any], kept: dict[str, Kept], facts: dict[str, Any]) -> bool:
+    def _is_slow(
+        self, row: RowConfig, runs: list[Any], kept: dict[str, Kept], facts: dict[str, Any]
+    ) -> bool:
         """Whether fewer than half of a row's runs have learnt the task, by the score that decides."""
         own = [kept[digest] for name, _, digest, _ in runs if name == row.name]
         learnt = [has_learnt(run.history, facts) for run in own if run.status == "done"]
@@ -152,9 +177,13 @@ class Driver:
                 wanted.append((row, (rate, own), self.study.longer_run(row, number, (rate, own))))
         return self._listed("longer runs", wanted)
 
-    def _listed(self, phase: str, wanted: list[tuple[RowConfig, Point, RunConfig]]) -> list[list[Any]]:
+    def _listed(
+        self, phase: str, wanted: list[tuple[RowConfig, Point, RunConfig]]
+    ) -> list[list[Any]]:
         kept = self._ensure(phase, [run for _, _, run in wanted]) if wanted else {}
-        return [[row.name, *point, run.digest(), kept[run.digest()].code] for row, point, run in wanted]
+        return [
+            [row.name, *point, run.digest(), kept[run.digest()].code] for row, point, run in wanted
+        ]
 
     def _ensure(self, phase: str, runs: list[RunConfig]) -> dict[str, Kept]:
         """Every run, from the store or computed now. Runs that another driver is at are waited for."""
@@ -164,11 +193,15 @@ class Driver:
             self.store.forget_failures(list(set(wanted) - self.retried))
             self.retried |= set(wanted)
         kept = {
-            d: found for d in wanted if (found := self.store.find(d, None if self.any_code else codes[d])) is not None
+            d: found
+            for d in wanted
+            if (found := self.store.find(d, None if self.any_code else codes[d])) is not None
         }
         self.watch.planned(phase, len(wanted), list(kept.values()))
         while len(kept) < len(wanted):
-            mine = [run for d, run in wanted.items() if d not in kept and self.store.claim(d, codes[d])]
+            mine = [
+                run for d, run in wanted.items() if d not in kept and self.store.claim(d, codes[d])
+            ]
             with self._alive():
                 for done in self.compute(mine):
                     if done.refused:
@@ -176,14 +209,19 @@ class Driver:
                     digest = done.run.digest()
                     status = "failed" if done.error else "done"
                     config = done.run.model_dump()
-                    notes = done.notes if done.run.seed < FIRST_SEARCH_SEED else {}  # pictures show reported runs
+                    notes = (
+                        done.notes if done.run.seed < FIRST_SEARCH_SEED else {}
+                    )  # pictures show reported runs
                     parts = (done.metrics, done.history, done.cost, done.error, notes)
                     entry = Kept(digest, codes[digest], config, status, *parts)
                     self.store.keep(entry)
                     kept[digest] = entry
                     self.watch.ended(done.run, entry)
             for digest, run in wanted.items():  # what another driver has finished meanwhile
-                if digest not in kept and (found := self.store.find(digest, codes[digest])) is not None:
+                if (
+                    digest not in kept
+                    and (found := self.store.find(digest, codes[digest])) is not None
+                ):
                     kept[digest] = found
                     self.watch.ended(run, found)
             if not mine and len(kept) < len(wanted):
@@ -197,7 +235,9 @@ class Driver:
 
         def beat() -> None:
             while not over.wait(STALE / 6):
-                with suppress(StoreError):  # a lock that passes; one that stays is told when the next run is kept
+                with suppress(
+                    StoreError
+                ):  # a lock that passes; one that stays is told when the next run is kept
                     self.store.alive()
 
         thread = threading.Thread(target=beat, daemon=True)
@@ -207,7 +247,9 @@ class Driver:
         finally:
             over.set()
             thread.join()
-            with suppress(StoreError):  # then they fall silent; what went wrong before is what must be told
+            with suppress(
+                StoreError
+            ):  # then they fall silent; what went wrong before is what must be told
                 self.store.release()
 
 

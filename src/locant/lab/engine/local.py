@@ -72,7 +72,13 @@ def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> 
                 if tries[run.digest()] < TRIES:
                     waiting.append(run)
                 else:
-                    yield Done(run, {}, [], {}, f"its process died {TRIES} times (killed, or out of memory)")
+                    yield Done(
+                        run,
+                        {},
+                        [],
+                        {},
+                        f"its process died {TRIES} times (killed, or out of memory)",
+                    )
             if not busy:
                 break
     finally:
@@ -101,5 +107,7 @@ def _serve(pipe: Connection, files: Files | None) -> None:
         except (EOFError, ConnectionError):
             return
         said = attempt(config, files)
-        with suppress(ConnectionError):  # nobody waits for it any more; the next recv ends the process
+        with suppress(
+            ConnectionError
+        ):  # nobody waits for it any more; the next recv ends the process
             pipe.send(said)

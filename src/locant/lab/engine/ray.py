@@ -12,7 +12,11 @@ from locant.lab.training.config import RunConfig
 
 
 def compute(
-    runs: list[RunConfig], *, address: str | None = None, gpus_per_run: float = 0.0, files: Files | None = None
+    runs: list[RunConfig],
+    *,
+    address: str | None = None,
+    gpus_per_run: float = 0.0,
+    files: Files | None = None,
 ) -> Iterator[Done]:
     """Compute runs on the cluster at `address` (a new one on this machine by default); yield each as it ends.
 
@@ -24,10 +28,17 @@ def compute(
         import ray
         from ray.exceptions import RayError
     except ModuleNotFoundError:
-        raise ValueError(f"--engine ray needs Ray, which is not installed.{how_to_install('ray')}") from None
+        raise ValueError(
+            f"--engine ray needs Ray, which is not installed.{how_to_install('ray')}"
+        ) from None
     if not ray.is_initialized():
         try:
-            ray.init(address=address, log_to_driver=False, include_dashboard=False, configure_logging=False)
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                include_dashboard=False,
+                configure_logging=False,
+            )
         except ConnectionError as problem:
             raise ValueError(f"no Ray cluster answers at {address!r}: {problem}") from None
     remote = ray.remote(num_cpus=1, num_gpus=gpus_per_run, max_retries=TRIES - 1)(attempt)

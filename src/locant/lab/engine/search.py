@@ -25,7 +25,9 @@ def points(rates: Sequence[float], positional: Sequence[float], *, learns: bool)
     """
     own = min(rates, key=lambda rate: abs(math.log(rate)))
     middle = sorted(positional)[len(positional) // 2]
-    cross = [(own, times) for times in positional] + [(rate, middle) for rate in rates if rate != own]
+    cross = [(own, times) for times in positional] + [
+        (rate, middle) for rate in rates if rate != own
+    ]
     if not learns:
         middle, cross = 1.0, [(rate, 1.0) for rate in spread(rates, len(cross))]
     return sorted(cross, key=lambda point: (_distance(point, (own, middle)), point))

@@ -34,7 +34,9 @@ def full_text(paper: Paper, width: int = 100) -> str:
     for finding in paper["findings"]:
         lines += _wrapped(f"{mark(finding)} {finding['name']:11} ", finding["sentence"], width)
         said = finding["said"] + (
-            f" (Bound: {finding['bound']}; {finding['why']}.)" if finding["verdict"] == "fails" else ""
+            f" (Bound: {finding['bound']}; {finding['why']}.)"
+            if finding["verdict"] == "fails"
+            else ""
         )
         lines += _wrapped(" " * 14, said, width)
     lines += ["", *_wrapped("", _summary(paper), width)]
@@ -49,18 +51,31 @@ def matrix_text(papers: Sequence[Paper], width: int = 100) -> str:
     blocks = []
     for start in range(0, len(papers), across):
         group = papers[start : start + across]
-        rows = [" " * first + "".join(_short(paper["encoding"], room - 1).ljust(room) for paper in group)]
+        rows = [
+            " " * first
+            + "".join(_short(paper["encoding"], room - 1).ljust(room) for paper in group)
+        ]
         for index, finding in enumerate(group[0]["findings"]):
             cells = [paper["findings"][index] for paper in group]
-            rows.append(finding["name"].ljust(first) + "".join(_cell(cell, room - 1).ljust(room) for cell in cells))
+            rows.append(
+                finding["name"].ljust(first)
+                + "".join(_cell(cell, room - 1).ljust(room) for cell in cells)
+            )
         blocks.append("\n".join(row.rstrip() for row in rows))
     notes = [LEGEND, *(_summary(paper) for paper in papers if paper["fails"])]
-    return "\n\n".join([*blocks, "\n".join(line for note in notes for line in _wrapped("", note, width))])
+    return "\n\n".join(
+        [*blocks, "\n".join(line for note in notes for line in _wrapped("", note, width))]
+    )
 
 
 def markdown(papers: Sequence[Paper]) -> str:
     """The matrix and, below it, every failure in a sentence."""
-    parts = [markdown_matrix(papers), LEGEND, "\n".join(failures(papers)), "What each property says:"]
+    parts = [
+        markdown_matrix(papers),
+        LEGEND,
+        "\n".join(failures(papers)),
+        "What each property says:",
+    ]
     return "\n\n".join([part for part in parts if part] + ["\n".join(meanings(papers[0]))])
 
 
@@ -92,7 +107,11 @@ def meanings(paper: Paper) -> list[str]:
 
 def html(papers: Sequence[Paper]) -> str:
     """One self-contained page; every cell opens its measurement."""
-    return environment().get_template("certificates.html").render(papers=papers, mark=mark, legend=LEGEND)
+    return (
+        environment()
+        .get_template("certificates.html")
+        .render(papers=papers, mark=mark, legend=LEGEND)
+    )
 
 
 def _summary(paper: Paper) -> str:
@@ -105,7 +124,11 @@ def _summary(paper: Paper) -> str:
 def _wrapped(start: str, text: str, width: int) -> list[str]:
     """Lines of at most `width` characters (or 40), the later ones indented like the first."""
     return textwrap.wrap(
-        text, max(width, 40), initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
+        text,
+        max(width, 40),
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_on_hyphens=False,
     )
 
 

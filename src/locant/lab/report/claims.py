@@ -34,7 +34,14 @@ def answers(record: StudyRecord) -> list[Answer]:
             if claim.against:
                 values = values - rows[claim.against].scores(claim.metric)
             measured = f"{claim.metric} of {claim.row}{f' minus {claim.against}' if claim.against else ''}: {with_half(values)}"
-            out.append(Answer(claim.claim, claim.published, measured, judged(values, *claim.bound(), record.unit)))
+            out.append(
+                Answer(
+                    claim.claim,
+                    claim.published,
+                    measured,
+                    judged(values, *claim.bound(), record.unit),
+                )
+            )
         else:
             out.append(Answer(claim.claim, claim.published, "not run", "cannot be told"))
     return out

@@ -19,7 +19,9 @@ def told(record: StudyRecord) -> list[str]:
     for name in record.controls:
         known = name in scores and len(scores[name]) > 1 and name != "no attention"
         if known and "without positions" in facts["ceilings"]:
-            sentences.append(_against_ceiling(name, scores[name], facts["ceilings"]["without positions"]))
+            sentences.append(
+                _against_ceiling(name, scores[name], facts["ceilings"]["without positions"])
+            )
     if "none" in scores and "scrambled" in scores and len(scores["none"]) > 1:
         sentences.append(_scrambled(record))
     return sentences
@@ -36,7 +38,9 @@ def _scrambled(record: StudyRecord) -> str:
         return f"{said}; {len(scores['none'])} {record.unit} are too few to say whether its gain is positional."
     low, high = interval(sign * (scores["sinusoidal"] - scores["scrambled"]))
     if low > 0:
-        return f"{said}: what order adds to it is surely a gain. Of other encodings that says nothing."
+        return (
+            f"{said}: what order adds to it is surely a gain. Of other encodings that says nothing."
+        )
     if high < 0:
         return f"{said}: its order makes it worse. Of other encodings that says nothing."
     return f"{said}: nothing shows that its order helps. Of other encodings that says nothing."

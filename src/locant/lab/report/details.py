@@ -12,10 +12,16 @@ Table = tuple[list[str], list[list[str]]]  # heads and rows, all text
 
 def details(record: StudyRecord) -> Table | None:
     """One column for each metric that the study asks for beside the deciding one: mean ± half a 95 % interval."""
-    wanted = [name for name in record.study.get("details", []) if any(row.metrics.get(name) for row in record.rows)]
+    wanted = [
+        name
+        for name in record.study.get("details", [])
+        if any(row.metrics.get(name) for row in record.rows)
+    ]
     if not wanted:
         return None
-    rows = [[row.name, *[with_half(row.scores(name)) for name in wanted]] for row in best_first(record)]
+    rows = [
+        [row.name, *[with_half(row.scores(name)) for name in wanted]] for row in best_first(record)
+    ]
     return ["", *wanted], rows
 
 
@@ -30,7 +36,10 @@ def published(record: StudyRecord) -> Table | None:
     rows = []
     for row in record.rows:
         if row.name in said:
-            cells = [[short_number(said[row.name].get(name)), with_half(row.scores(name))] for name in metrics]
+            cells = [
+                [short_number(said[row.name].get(name)), with_half(row.scores(name))]
+                for name in metrics
+            ]
             rows.append([row.name, *[cell for pair in cells for cell in pair]])
     return heads, rows
 

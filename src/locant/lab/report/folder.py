@@ -15,7 +15,9 @@ def write_folder(records: list[StudyRecord], out: Path) -> list[Path]:
     for record in records:
         name = record.study["name"]
         write_pictures(record, out / name)
-        shown = [(picture.caption, f"{name}/{key}.png") for key, picture in pictures(record).items()]
+        shown = [
+            (picture.caption, f"{name}/{key}.png") for key, picture in pictures(record).items()
+        ]
         path = out / f"{name}.md"
         path.write_text(markdown(record, shown), encoding="utf-8")
         written.append(path)

@@ -27,7 +27,9 @@ def learnt(row: RowRecord, record: StudyRecord) -> tuple[int, int] | None:
 
 def learning(record: StudyRecord) -> Table | None:
     """For every row: runs that learnt it, the score of those, the restricted mean of the steps it took, and the log-rank p."""
-    known = [(row, found) for row in best_first(record) if (found := times(row, record)) is not None]
+    known = [
+        (row, found) for row in best_first(record) if (found := times(row, record)) is not None
+    ]
     if not known:
         return None
     horizon = float(record.study["training"]["steps"])
@@ -40,7 +42,16 @@ def learning(record: StudyRecord) -> Table | None:
         scores = row.scores(metric)[[time is not None for time in found]]
         steps = with_half(restricted(found, horizon), places=0) if count else "–"
         p = "" if found is first else short_number(log_rank(first, found))
-        cells.append([row.name, f"{count} of {len(found)}", f"{low:.2f} to {high:.2f}", with_half(scores), steps, p])
+        cells.append(
+            [
+                row.name,
+                f"{count} of {len(found)}",
+                f"{low:.2f} to {high:.2f}",
+                with_half(scores),
+                steps,
+                p,
+            ]
+        )
     heads = [
         "",
         f"reached {threshold:g}",
@@ -55,12 +66,22 @@ def learning(record: StudyRecord) -> Table | None:
 def standing(record: StudyRecord) -> list[str]:
     """What a row at chance means: an exact ceiling, or only these steps."""
     steps = record.study["training"]["steps"]
-    never = [row.name for row in record.rows if (found := learnt(row, record)) is not None and not found[0]]
-    bars = {name: record.barred[name] for name in never if record.barred.get(name, 1.0) < record.facts["threshold"]}
+    never = [
+        row.name
+        for row in record.rows
+        if (found := learnt(row, record)) is not None and not found[0]
+    ]
+    bars = {
+        name: record.barred[name]
+        for name in never
+        if record.barred.get(name, 1.0) < record.facts["threshold"]
+    }
     sentences = []
     for ceiling in sorted(set(bars.values())):
         names = ", ".join(name for name in never if bars.get(name) == ceiling)
-        sentences.append(f"Cannot be learnt, by an exact ceiling of {short_number(ceiling)}: {names}.")
+        sentences.append(
+            f"Cannot be learnt, by an exact ceiling of {short_number(ceiling)}: {names}."
+        )
     rest = [name for name in never if name not in bars]
     if rest:
         sentences.append(
@@ -82,7 +103,10 @@ def longer(record: StudyRecord) -> Table | None:
         "steps it took",
     ]
     names = dict.fromkeys(run.name for run in record.longer)
-    return heads, [_longer_row(name, [run for run in record.longer if run.name == name], record) for name in names]
+    return heads, [
+        _longer_row(name, [run for run in record.longer if run.name == name], record)
+        for name in names
+    ]
 
 
 def _longer_row(name: str, runs: list[Extra], record: StudyRecord) -> list[str]:
@@ -94,4 +118,11 @@ def _longer_row(name: str, runs: list[Extra], record: StudyRecord) -> list[str]:
     took = first_reached(best.history, record.facts)
     point = f"{multiple(best.point[0])}, {multiple(best.point[1])}"
     soon = "–" if took is None else f"{took:,.0f}"
-    return [name, f"{best.steps:,}", f"{count} of {len(runs)}", short_number(best.score), point, soon]
+    return [
+        name,
+        f"{best.steps:,}",
+        f"{count} of {len(runs)}",
+        short_number(best.score),
+        point,
+        soon,
+    ]

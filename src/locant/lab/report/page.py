@@ -38,7 +38,8 @@ def _shown(record: StudyRecord) -> dict[str, Any]:
         "failures": [f"{row.name} failed: {why}" for row in record.rows for why in row.failures],
         "pictures": _pictures(record),
         "sections": [
-            {**part._asdict(), "table": _table(part.table) if part.table else None} for part in sections(record)
+            {**part._asdict(), "table": _table(part.table) if part.table else None}
+            for part in sections(record)
         ],
         "command": record.command,
         "finished": time.strftime("%Y-%m-%d", time.localtime(record.finished)),
@@ -69,7 +70,9 @@ def _pictures(record: StudyRecord) -> list[dict[str, str]]:
         for picture in pictures(record).values():
             entry = {"caption": picture.caption}
             for theme in ("light", "dark"):
-                path = shrink(save(picture.draw(theme), Path(folder) / f"{theme}.png", title=picture.caption))
+                path = shrink(
+                    save(picture.draw(theme), Path(folder) / f"{theme}.png", title=picture.caption)
+                )
                 entry[theme] = base64.b64encode(path.read_bytes()).decode("ascii")
             shown.append(entry)
     return shown

@@ -57,5 +57,8 @@ def write_pictures(
     written = []
     for name, picture in pictures(record, certificates).items():
         axes = picture.draw(theme)
-        written += [shrink(save(axes, folder / f"{name}.{ending}", title=picture.caption)) for ending in endings]
+        written += [
+            shrink(save(axes, folder / f"{name}.{ending}", title=picture.caption))
+            for ending in endings
+        ]
     return written

@@ -24,16 +24,29 @@ def metric(shown: Shown) -> Picture | None:
     lines = {"chance": shown.facts["chance"], **ceilings}
     notes = [""] * len(shown.rows)
     notes += [f"{len(row.failures)} failed" if row.failures else "no score" for row in shown.rest]
-    caption = f"{capital(shown.metric)} on {shown.judged_on}, {shown.better} is better, best first: "
+    caption = (
+        f"{capital(shown.metric)} on {shown.judged_on}, {shown.better} is better, best first: "
+    )
     caption += f"{shown.bar(rows, dots=True)}, {'chance and ceilings as thin lines' if ceilings else 'chance as a thin line'}; "
-    caption += "rows with failed runs stand last, without a mean; " * bool(shown.rest) + f"{shown.counted(rows)}."
-    numbers = {"scores": scores, "better": shown.better, "lines": lines, "notes": notes, "on": shown.judged_on}
+    caption += (
+        "rows with failed runs stand last, without a mean; " * bool(shown.rest)
+        + f"{shown.counted(rows)}."
+    )
+    numbers = {
+        "scores": scores,
+        "better": shown.better,
+        "lines": lines,
+        "notes": notes,
+        "on": shown.judged_on,
+    }
     return _picture(shown, "metric", rows, caption, **numbers, each=shown.record.one)
 
 
 def forest(shown: Shown) -> Picture | None:
     rows = {row.name: row for row in shown.rows}
-    if "none" not in rows or len(rows) < 2 or any(not row.failures for row in shown.rest):  # scores that are no numbers
+    if (
+        "none" not in rows or len(rows) < 2 or any(not row.failures for row in shown.rest)
+    ):  # scores that are no numbers
         return None
     ranking = ranked(shown.record)
     assert ranking is not None
@@ -43,7 +56,12 @@ def forest(shown: Shown) -> Picture | None:
     one = shown.record.one
     caption = f"{capital(shown.metric)} minus that of none, {one} by {one}: {shown.bar(shown.rows, dots=True)}; "
     caption += f"an encoding cannot be told from the first of its group; {shown.counted(shown.rows)}{shown.without}."
-    numbers = {"gaps": gaps, "groups": [groups[name] for name in rows], "better": shown.better, "each": one}
+    numbers = {
+        "gaps": gaps,
+        "groups": [groups[name] for name in rows],
+        "better": shown.better,
+        "each": one,
+    }
     return _picture(shown, "forest", shown.rows, caption, **numbers)
 
 
@@ -51,16 +69,18 @@ def kinds(shown: Shown) -> Picture | None:
     rows, recalls = _family(shown, "recall, ")
     if not rows:
         return None
-    caption = (
-        f"Share of the faulty points of each kind that are found, in %: {shown.bar(rows)}, best row first, controls "
-    )
+    caption = f"Share of the faulty points of each kind that are found, in %: {shown.bar(rows)}, best row first, controls "
     caption += f"and plain methods in italics; {shown.counted(rows)}{shown.without}."
     return Picture("kinds", {"entrants": shown.entrants(rows), "recalls": recalls}, caption)
 
 
 def lengths(shown: Shown) -> Picture | None:
     pattern = re.compile(rf"{re.escape(shown.metric)} at (\d+)")
-    longer = {int(found[1]): name for name in shown.metrics(shown.metric) if (found := pattern.fullmatch(name))}
+    longer = {
+        int(found[1]): name
+        for name in shown.metrics(shown.metric)
+        if (found := pattern.fullmatch(name))
+    }
     names = [shown.metric, *(name for _, name in sorted(longer.items()))]
     rows = shown.having(*names)
     if not longer or not rows or "length" not in shown.facts:
@@ -70,7 +90,9 @@ def lengths(shown: Shown) -> Picture | None:
     scores = [np.array([row.scores(name) for name in names]) for row in rows]  # (lengths, seeds)
     caption = f"{capital(shown.metric)} in rows of {listed(every)} tokens, trained at {trained}: {shown.bar(rows)}, "
     caption += f"the other rows pale behind; {shown.counted(rows)}{shown.without}."
-    return _picture(shown, "lengths", rows, caption, lengths=every, scores=scores, chance=shown.facts["chance"])
+    return _picture(
+        shown, "lengths", rows, caption, lengths=every, scores=scores, chance=shown.facts["chance"]
+    )
 
 
 def changes(shown: Shown) -> Picture | None:
@@ -96,14 +118,23 @@ def _against(shown: Shown, part: str, times: float, unit: str) -> Picture | None
     rows = [row for row in shown.rows if row.costs.get(part)]
     if len(rows) < 2:
         return None
-    costs, scores = [times * row.cost[part] for row in rows], [row.scores(shown.metric) for row in rows]
+    costs, scores = (
+        [times * row.cost[part] for row in rows],
+        [row.scores(shown.metric) for row in rows],
+    )
     caption = f"{capital(shown.metric)} ({shown.bar(rows)}) against {unit} (the median over {shown.record.unit}); "
     caption += f"{shown.counted(rows)}{shown.without}."
-    return _picture(shown, "cost", rows, caption, costs=costs, scores=scores, better=shown.better, unit=unit)
+    return _picture(
+        shown, "cost", rows, caption, costs=costs, scores=scores, better=shown.better, unit=unit
+    )
 
 
-def _picture(shown: Shown, plot: str, rows: list[RowRecord], caption: str, **numbers: Any) -> Picture:
-    return Picture(plot, {"entrants": shown.entrants(rows), "metric": shown.metric, **numbers}, caption)
+def _picture(
+    shown: Shown, plot: str, rows: list[RowRecord], caption: str, **numbers: Any
+) -> Picture:
+    return Picture(
+        plot, {"entrants": shown.entrants(rows), "metric": shown.metric, **numbers}, caption
+    )
 
 
 def _family(shown: Shown, prefix: str) -> tuple[list[RowRecord], dict[str, list[np.ndarray]]]:

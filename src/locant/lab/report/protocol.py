@@ -39,11 +39,19 @@ def _choice(facts: dict[str, Any]) -> str:
 def _codes(record: StudyRecord) -> list[str]:
     """Runs of one row that different versions of the code computed."""
     mixed = [row.name for row in record.rows if len(set(row.codes)) > 1]
-    return [f"Runs of these rows come from different versions of the code: {', '.join(mixed)}."] if mixed else []
+    return (
+        [f"Runs of these rows come from different versions of the code: {', '.join(mixed)}."]
+        if mixed
+        else []
+    )
 
 
 def _model(model: dict[str, Any], facts: dict[str, Any]) -> str:
-    dropout = f", dropout {model['dropout']:g} ({DRAWN[model['dropout_from']]})" if model["dropout"] else ", no dropout"
+    dropout = (
+        f", dropout {model['dropout']:g} ({DRAWN[model['dropout_from']]})"
+        if model["dropout"]
+        else ", no dropout"
+    )
     return (
         f"A transformer of {model['layers']} {model['norm']}-norm layers, width {model['dim']}, {model['heads']} heads, "
         f"feed-forward {model['ffn']} ({model['activation']}){dropout}; training length {facts.get('length', '?')}."
@@ -75,7 +83,9 @@ def _seeds(record: StudyRecord) -> str:
 def _search(search: dict[str, Any] | None) -> str:
     if not search:
         return "No search: one learning rate for all."
-    rates, own = (", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate"))
+    rates, own = (
+        ", ".join(f"{value:g}" for value in search[key]) for key in ("rate", "positional_rate")
+    )
     if "judged_by" not in search:  # a record of one search for all
         return (
             f"Every row has the same search: the learning rate times {rates} and, where something positional is learned, "
@@ -83,7 +93,9 @@ def _search(search: dict[str, Any] | None) -> str:
             "are not reported, one choice for all reported seeds, so that the intervals do not know the luck of it."
         )
     tries = len(search["rate"]) + len(search["positional_rate"]) - 1
-    by = {"second half": "its mean over the second half of the run", "best step": "its best step"}[search["judged_by"]]
+    by = {"second half": "its mean over the second half of the run", "best step": "its best step"}[
+        search["judged_by"]
+    ]
     return (
         f"Every reported run has a search of its own, by a seed that is not reported, {tries} tries for every row: the "
         f"positional tensors' own rate times {own} and the learning rate times {rates}, or as many learning rates where "

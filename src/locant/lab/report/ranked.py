@@ -16,7 +16,11 @@ def ranked(record: StudyRecord) -> Ranking | None:
 
 def plain(record: StudyRecord) -> list[str]:
     """The plain methods; those that know the answer are no methods."""
-    return [name for name in record.study.get("baselines", ()) if name not in record.facts.get("oracles", ())]
+    return [
+        name
+        for name in record.study.get("baselines", ())
+        if name not in record.facts.get("oracles", ())
+    ]
 
 
 def rivals(ranking: Ranking) -> list[Row]:

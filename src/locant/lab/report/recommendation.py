@@ -25,11 +25,15 @@ def recommendation(record: StudyRecord) -> Advice:
     if not record.study.get("recommends"):
         return Advice([])
     ranking = ranked(record)
-    found = [row for row in rivals(ranking) if row.name not in distrusted(record)] if ranking else []
+    found = (
+        [row for row in rivals(ranking) if row.name not in distrusted(record)] if ranking else []
+    )
     if ranking is None or not found:
         return Advice(["No encoding has all its runs: nothing can be recommended."])
     if ranking.seeds < FEWEST:
-        return Advice([f"{ranking.seeds} seeds are too few to recommend anything. Run at least {ENOUGH}."])
+        return Advice(
+            [f"{ranking.seeds} seeds are too few to recommend anything. Run at least {ENOUGH}."]
+        )
     untrained = _plain(record, ranking, found[0])
     blind = _blind(ranking, found[0])
     if blind:
@@ -42,7 +46,11 @@ def recommendation(record: StudyRecord) -> Advice:
         if level
         else f"Take {taken}: it is ahead of all other encodings ({short(found[0].mean)})."
     )
-    hint = f" {ranking.seeds} seeds make this a hint; {ENOUGH} would make it a claim." if ranking.seeds < ENOUGH else ""
+    hint = (
+        f" {ranking.seeds} seeds make this a hint; {ENOUGH} would make it a claim."
+        if ranking.seeds < ENOUGH
+        else ""
+    )
     return Advice([why + hint, _cost(record, ranking, taken), *untrained], snippet(record, taken))
 
 
@@ -60,7 +68,11 @@ def _plain(record: StudyRecord, ranking: Ranking, first: Row) -> list[str]:
     ahead = ranking.rows[: ranking.rows.index(first)]
     methods = [row for row in ranking.rows if row.name in plain(record)]
     names = [row.name for row in methods if row in ahead or not ranking.told(row.name, first.name)]
-    return [f"No encoding is surely better than this, which needs no training: {', '.join(names)}."] if names else []
+    return (
+        [f"No encoding is surely better than this, which needs no training: {', '.join(names)}."]
+        if names
+        else []
+    )
 
 
 def _cost(record: StudyRecord, ranking: Ranking, taken: str) -> str:
@@ -72,6 +84,4 @@ def _cost(record: StudyRecord, ranking: Ranking, taken: str) -> str:
     gap, _ = ranking.apart(taken, "none")
     slower = own["seconds_a_step"] / rows["none"].cost["seconds_a_step"]
     change = f"{short(gap.mean)} ± {short(gap.half_width)}"
-    return (
-        f"{said}; a step takes {slower:.2f} times as long as without; it changes {record.facts['metric']} by {change}."
-    )
+    return f"{said}; a step takes {slower:.2f} times as long as without; it changes {record.facts['metric']} by {change}."

@@ -20,7 +20,14 @@ def survives(record: StudyRecord) -> Table | None:
             continue
         before, now = standing(there[row.name], record.base), standing(row, record)
         word = "" if None in (before, now) else "survives" if before == now else "changes"
-        cells.append([row.name, with_half(there[row.name].scores(metric)), with_half(row.scores(metric)), word])
+        cells.append(
+            [
+                row.name,
+                with_half(there[row.name].scores(metric)),
+                with_half(row.scores(metric)),
+                word,
+            ]
+        )
     return ["", f"{metric}, {record.base.study['name']}", f"{metric}, here", "its standing"], cells
 
 
@@ -28,7 +35,9 @@ def caveats(record: StudyRecord) -> list[str]:
     """What such a comparison is worth."""
     if record.base is None:
         return []
-    searched = "" if record.study["search"] else ", at one learning rate for all rows, without a search"
+    searched = (
+        "" if record.study["search"] else ", at one learning rate for all rows, without a search"
+    )
     few = max((len(row.seeds) for row in record.rows), default=0)
     hint = "; fewer than 6 are a hint at most" if few < FEWEST else ""
     return [

@@ -21,7 +21,11 @@ def searched_once(record: StudyRecord) -> bool:
 def chosen(record: StudyRecord) -> Table | None:
     """For every row: what its searches chose, what share of its spread that makes, and how fixed points did."""
     searched = {run.name for run in record.search}
-    rows = [row for row in record.rows if row.chosen and (row.name in searched or (row.costs and not searched))]
+    rows = [
+        row
+        for row in record.rows
+        if row.chosen and (row.name in searched or (row.costs and not searched))
+    ]
     if not record.study["search"] or not rows:
         return None
     heads = ["", "rate ×, positional ×: searches", "of the spread"]
@@ -33,7 +37,9 @@ def chosen(record: StudyRecord) -> Table | None:
     for row in rows:
         best = _best_fixed(record, fixed.get(row.name, {}))
         mark = "search failed" if row.name in failed else ""
-        cells.append([row.name, _choices(row.chosen), _share(row, record), *(best or ("", "")), mark])
+        cells.append(
+            [row.name, _choices(row.chosen), _share(row, record), *(best or ("", "")), mark]
+        )
     return [*heads, "fixed", "its score", ""], cells
 
 
@@ -82,7 +88,9 @@ def distrusted(record: StudyRecord) -> list[str]:
     for row in record.rows:
         own = row.scores(record.facts["metric"])
         points = fixed.get(row.name, {})
-        leads = [lead_of(sign * scores, sign * own, tests) for scores in points.values() if len(own) > 1]
+        leads = [
+            lead_of(sign * scores, sign * own, tests) for scores in points.values() if len(own) > 1
+        ]
         if any(lead > margin for lead in leads):
             found.append(row.name)
     return found
@@ -99,7 +107,9 @@ def lead_of(scores: np.ndarray, own: np.ndarray, tests: int, alpha: float = 0.05
     gap = float(scores.mean() - own.mean())
     if error == 0:
         return gap
-    freedom = sum(parts) ** 2 / sum(p**2 / (len(v) - 1) for p, v in zip(parts, (scores, own), strict=True))
+    freedom = sum(parts) ** 2 / sum(
+        p**2 / (len(v) - 1) for p, v in zip(parts, (scores, own), strict=True)
+    )
     return gap - float(stats.t.ppf(1 - alpha / 2 / tests, freedom)) * error
 
 
@@ -108,8 +118,14 @@ def _fixed(record: StudyRecord) -> dict[str, dict[Point, np.ndarray]]:
     found: dict[str, dict[Point, list[float | None]]] = {}
     for run in record.checks:
         found.setdefault(run.name, {}).setdefault(run.point, []).append(run.score)
-    whole = {name: {p: s for p, s in some.items() if None not in s and len(s) > 1} for name, some in found.items()}
-    return {name: {point: np.array(scores, float) for point, scores in some.items()} for name, some in whole.items()}
+    whole = {
+        name: {p: s for p, s in some.items() if None not in s and len(s) > 1}
+        for name, some in found.items()
+    }
+    return {
+        name: {point: np.array(scores, float) for point, scores in some.items()}
+        for name, some in whole.items()
+    }
 
 
 def _best_fixed(record: StudyRecord, points: dict[Point, np.ndarray]) -> tuple[str, str] | None:
@@ -133,10 +149,14 @@ def costs(record: StudyRecord) -> list[str]:
     spent = [f"the reported runs took {_minutes(sum(reported))} ({len(reported)} runs)"]
     for name, some in parts.items():
         if some:
-            spent.append(f"the {name} {_minutes(sum(cost.get('seconds', 0.0) for cost in some))} ({len(some):,} runs)")
+            spent.append(
+                f"the {name} {_minutes(sum(cost.get('seconds', 0.0) for cost in some))} ({len(some):,} runs)"
+            )
     idle = ", ".join(record.barred)
     barred = (
-        [f"Not searched, because an exact ceiling keeps them from learning it at any rate: {idle}."] if idle else []
+        [f"Not searched, because an exact ceiling keeps them from learning it at any rate: {idle}."]
+        if idle
+        else []
     )
     return [f"Work of one core: {', '.join(spent)}.", *barred]
 
@@ -157,10 +177,16 @@ def edges(record: StudyRecord) -> list[str]:
     tried: dict[str, set[Point]] = {}
     for run in record.search:
         tried.setdefault(run.name, set()).add(run.point)
-    names = [row.name for row in record.rows if row.name in tried and _on_the_edge(row.chosen, tried[row.name])]
+    names = [
+        row.name
+        for row in record.rows
+        if row.name in tried and _on_the_edge(row.chosen, tried[row.name])
+    ]
     if not names:
         return []
-    return [f"Most searches chose the edge of what was tried, so that more may be possible: {', '.join(names)}."]
+    return [
+        f"Most searches chose the edge of what was tried, so that more may be possible: {', '.join(names)}."
+    ]
 
 
 def _on_the_edge(points: Sequence[Point], tried: set[Point]) -> bool:

@@ -13,7 +13,10 @@ from locant.lab.store.record import RowRecord, StudyRecord
 from locant.lab.tasks import UNSEEN
 
 Papers = Sequence[Mapping[str, Any]]  # certificates, as Certificate.to_dict gives them
-UNITS = {"anomaly": "standard deviations", "real-anomalies": "standard deviations"}  # of the series of a task
+UNITS = {
+    "anomaly": "standard deviations",
+    "real-anomalies": "standard deviations",
+}  # of the series of a task
 
 
 class Shown:
@@ -24,12 +27,20 @@ class Shown:
         self.metric: str = record.facts["metric"]
         self.better = "higher" if record.facts["higher_is_better"] else "lower"
         self.unit = UNITS.get(record.study.get("task", ""), "units of the series")
-        self.rows = [row for row in best_first(record) if not row.failures and _there(row.scores(self.metric))]
+        self.rows = [
+            row
+            for row in best_first(record)
+            if not row.failures and _there(row.scores(self.metric))
+        ]
         self.rest = [row for row in record.rows if row not in self.rows]
         self.drawn: dict[str, Entrant] = {}
-        for row in record.rows:  # in the order of the study, so that the first of an encoding is the usual one
+        for row in (
+            record.rows
+        ):  # in the order of the study, so that the first of an encoding is the usual one
             role = self._role(row.name)
-            again = any((one.encoding, one.role) == (row.encoding, ENCODING) for one in self.drawn.values())
+            again = any(
+                (one.encoding, one.role) == (row.encoding, ENCODING) for one in self.drawn.values()
+            )
             self.drawn[row.name] = Entrant(row.name, row.encoding, role, again and role == ENCODING)
 
     def _role(self, name: str) -> str:
@@ -54,7 +65,9 @@ class Shown:
         """What stands for a row: a mean with its interval; a single run has none."""
         if max(len(row.seeds) for row in rows) < 2:
             return "one value a row, without an interval"
-        return "the mean with its 95 % t interval" + (f", every {self.record.one} as a dot" if dots else "")
+        return "the mean with its 95 % t interval" + (
+            f", every {self.record.one} as a dot" if dots else ""
+        )
 
     def counted(self, rows: Sequence[RowRecord]) -> str:
         """Over how many seeds, or series: the end of a caption."""
@@ -77,12 +90,18 @@ class Shown:
         if not seeds:
             return [], 0
         seed = max(dict.fromkeys(seeds), key=seeds.count)  # the first of those that most rows have
-        return [(row, found) for row, notes in kept if (found := notes.get(seed, {}).get(note))], seed
+        return [
+            (row, found) for row, notes in kept if (found := notes.get(seed, {}).get(note))
+        ], seed
 
     @property
     def without(self) -> str:
         """Who is missing in a picture of complete rows; the end of a caption."""
-        return f"; without the rows of failed runs ({', '.join(row.name for row in self.rest)})" if self.rest else ""
+        return (
+            f"; without the rows of failed runs ({', '.join(row.name for row in self.rest)})"
+            if self.rest
+            else ""
+        )
 
 
 def _there(values: np.ndarray) -> bool:

@@ -12,7 +12,13 @@ from locant.lab.store.record import RowRecord, StudyRecord
 
 WIDTH = 76  # columns; four are left for an indent
 FACTS = ("length", "reach", "symbols", "features", "outputs", "pool", "causal")  # of the task
-DEFAULTS = {"norm": "pre", "activation": "gelu", "projection_bias": True, "dropout": 0.0, "dropout_from": "fresh"}
+DEFAULTS = {
+    "norm": "pre",
+    "activation": "gelu",
+    "projection_bias": True,
+    "dropout": 0.0,
+    "dropout_from": "fresh",
+}
 
 
 def snippet(record: StudyRecord, name: str) -> list[str]:
@@ -30,7 +36,9 @@ def snippet(record: StudyRecord, name: str) -> list[str]:
     made = [literal(config["encoding"]), *_keywords({**sizes, **config.get("options", {})})]
     lines += call("encoding = locant.make", made)
     if scaled:
-        lines += [f"encoding = matched(encoding, {facts['length']})  # adds vectors of the size of tokens"]
+        lines += [
+            f"encoding = matched(encoding, {facts['length']})  # adds vectors of the size of tokens"
+        ]
     row = next((row for row in record.rows if row.name == name), None)
     return [*lines, *_model(model, facts), *_rates(record, row, scaled), *_use(facts, config)]
 
@@ -46,12 +54,25 @@ def _may_add(encoding: str) -> bool:
 def _model(model: dict[str, Any], facts: dict[str, Any]) -> list[str]:
     """The transformer around the encoding; a pooled answer has its head behind the mean over tokens."""
     dim = model["dim"]
-    embed = f"nn.Embedding({facts['symbols']}, {dim})" if facts["symbols"] else f"nn.Linear({facts['features']}, {dim})"
-    settings = {key: model[key] for key, usual in DEFAULTS.items() if model.get(key, usual) != usual}
-    numbers = {"layers": model["layers"], "ffn": model["ffn"], "causal": facts["causal"], **settings}
+    embed = (
+        f"nn.Embedding({facts['symbols']}, {dim})"
+        if facts["symbols"]
+        else f"nn.Linear({facts['features']}, {dim})"
+    )
+    settings = {
+        key: model[key] for key, usual in DEFAULTS.items() if model.get(key, usual) != usual
+    }
+    numbers = {
+        "layers": model["layers"],
+        "ffn": model["ffn"],
+        "causal": facts["causal"],
+        **settings,
+    }
     arguments = [["encoding"], *_keywords(numbers), [f"embed={embed}"]]
     lines = [*_head(model, facts["outputs"])]
-    lines += call("model = locant.Transformer", arguments if facts["pool"] else [*arguments, ["head=head"]])
+    lines += call(
+        "model = locant.Transformer", arguments if facts["pool"] else [*arguments, ["head=head"]]
+    )
     if facts["symbols"] and model.get("token_size", 1.0) != 1.0:
         lines += [f"nn.init.normal_(model.embed.weight, std={model['token_size']})"]
     return lines
@@ -80,7 +101,10 @@ def _rates(record: StudyRecord, row: RowRecord | None, scaled: bool) -> list[str
 def _use(facts: dict[str, Any], config: dict[str, Any]) -> list[str]:
     """A dummy input at its positions, and the shape of what comes out."""
     length, outputs = facts["length"], facts["outputs"]
-    tokens, numbers = f"randint({facts['symbols']}, (1, {length}))", f"randn(1, {length}, {facts['features']})"
+    tokens, numbers = (
+        f"randint({facts['symbols']}, (1, {length}))",
+        f"randn(1, {length}, {facts['features']})",
+    )
     lines = ["", f"x = torch.{tokens if facts['symbols'] else numbers}"]
     if config.get("positions", "order") == "times":
         lines += [f"pos = torch.arange({length}.0)  # times, in usual steps"]
@@ -104,7 +128,9 @@ def call(function: str, arguments: Sequence[list[str]]) -> list[str]:
 
 
 def _keywords(values: Mapping[str, Any]) -> list[list[str]]:
-    return [_after(f"{key}=", literal(value, WIDTH - len(key) - 6)) for key, value in values.items()]
+    return [
+        _after(f"{key}=", literal(value, WIDTH - len(key) - 6)) for key, value in values.items()
+    ]
 
 
 def literal(value: Any, room: int = WIDTH - 5) -> list[str]:
@@ -119,10 +145,17 @@ def literal(value: Any, room: int = WIDTH - 5) -> list[str]:
     if len(whole) <= room:
         return [whole]
     if isinstance(value, str):
-        return ["(", *(f"    {json.dumps(piece, ensure_ascii=False)}" for piece in _pieces(value, room - 5)), ")"]
+        return [
+            "(",
+            *(f"    {json.dumps(piece, ensure_ascii=False)}" for piece in _pieces(value, room - 5)),
+            ")",
+        ]
     if isinstance(value, dict):
         keys = [f"{_inline(key)}: " for key in value]
-        parts = [_after(key, literal(one, room - 5 - len(key))) for key, one in zip(keys, value.values(), strict=True)]
+        parts = [
+            _after(key, literal(one, room - 5 - len(key)))
+            for key, one in zip(keys, value.values(), strict=True)
+        ]
         return ["{", *_listed(parts), "}"]
     if isinstance(value, list | tuple):
         return ["[", *_listed([literal(one, room - 5) for one in value]), "]"]
@@ -133,7 +166,9 @@ def _inline(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_inline(key)}: {_inline(one)}" for key, one in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{_inline(key)}: {_inline(one)}" for key, one in value.items()) + "}"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(_inline(one) for one in value)}]"
     return repr(value)

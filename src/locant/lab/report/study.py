@@ -26,7 +26,9 @@ from locant.lab.store.record import RowRecord, StudyRecord
 def note(record: StudyRecord) -> str:
     """What the columns of the table mean."""
     learnt = (
-        f"learnt: runs that reached {record.facts['threshold']:g} in validation; " if _tells_learning(record) else ""
+        f"learnt: runs that reached {record.facts['threshold']:g} in validation; "
+        if _tells_learning(record)
+        else ""
     )
     return (
         f"{learnt}an encoding cannot be told from the first of its group (sign flips paired by {record.one}, corrected "
@@ -73,7 +75,14 @@ def table(record: StudyRecord) -> list[dict[str, Any]]:
     empty = dict.fromkeys(listed[0] if listed else ("name",))
     for row in record.rows:
         if row.failures:
-            listed.append({**empty, "name": row.name, "seeds": len(row.scores(metric)), "failed": len(row.failures)})
+            listed.append(
+                {
+                    **empty,
+                    "name": row.name,
+                    "seeds": len(row.scores(metric)),
+                    "failed": len(row.failures),
+                }
+            )
     return listed
 
 
@@ -92,13 +101,17 @@ def _against_none(ranking: Ranking | None) -> dict[str, float]:
     if ranking is None or all(row.name != "none" for row in ranking.rows):
         return {}
     others = [row.name for row in ranking.rows if row.name != "none"]
-    return dict(zip(others, holm([ranking.apart(name, "none")[0].p for name in others]), strict=True))
+    return dict(
+        zip(others, holm([ranking.apart(name, "none")[0].p for name in others]), strict=True)
+    )
 
 
 def _cost(row: RowRecord) -> dict[str, float | None]:
     return {
         "parameters": row.cost.get("parameters"),
-        "ms_a_step": None if "seconds_a_step" not in row.cost else 1000 * row.cost["seconds_a_step"],
+        "ms_a_step": None
+        if "seconds_a_step" not in row.cost
+        else 1000 * row.cost["seconds_a_step"],
         "megabytes": row.cost.get("peak_megabytes"),
     }
 
@@ -156,7 +169,14 @@ def heading(record: StudyRecord) -> list[str]:
 
 def markdown(record: StudyRecord, pictures: Sequence[tuple[str, str]] = ()) -> str:
     """Heading, verdict, table, pictures (caption, path) and how to reproduce, as Markdown."""
-    lines = [f"# {record.study['title']}", "", *heading(record)[1:], "", f"**{conclusion(record)}**", ""]
+    lines = [
+        f"# {record.study['title']}",
+        "",
+        *heading(record)[1:],
+        "",
+        f"**{conclusion(record)}**",
+        "",
+    ]
     lines += markdown_table(heads(record), [cells(row, record) for row in table(record)])
     lines += ["", f"{note(record)}.", ""]
     lines += [f"- {row.name} failed: {why}" for row in record.rows for why in row.failures]
@@ -196,7 +216,11 @@ def sections(record: StudyRecord) -> list[Section]:
         Section("Published claims", _judged(record), _claims(record)),
         Section("In plain words", _words(study.get("words") or {})),
         Section("How it was done", protocol.told(record)),
-        Section("What the searches chose", [*search.costs(record), *search.edges(record)], search.chosen(record)),
+        Section(
+            "What the searches chose",
+            [*search.costs(record), *search.edges(record)],
+            search.chosen(record),
+        ),
         Section("Every pair of encodings", [], all_pairs(record)),
     ]
     return [part for part in found if part.lines or part.table]
@@ -206,7 +230,10 @@ def _judged(record: StudyRecord) -> list[str]:
     if not record.study.get("claims"):
         return []
     seeds = max((len(row.seeds) for row in record.rows), default=0)
-    over, wholly = f"a 95 % t interval over {seeds} {record.unit}", "wholly on one side of what was claimed"
+    over, wholly = (
+        f"a 95 % t interval over {seeds} {record.unit}",
+        "wholly on one side of what was claimed",
+    )
     if seeds < FEWEST:
         hint = f"That is a hint: with fewer than {FEWEST} {record.unit} no claim is possible."
         return [f"Which way {over} points, where it lies {wholly}. {hint}"]
@@ -219,7 +246,11 @@ def _claims(record: StudyRecord) -> Table | None:
 
 
 def _words(words: dict[str, str]) -> list[str]:
-    heads = {"shows": "What this shows", "does_not_show": "What it does not", "would_change_it": "What would change it"}
+    heads = {
+        "shows": "What this shows",
+        "does_not_show": "What it does not",
+        "would_change_it": "What would change it",
+    }
     return [f"{head}: {words[key]}" for key, head in heads.items() if words.get(key)]
 
 
@@ -232,7 +263,10 @@ def all_pairs(record: StudyRecord) -> Table | None:
     found = []
     for a in names[:-1]:
         pairs = {b: ranking.apart(a, b) for b in names[names.index(a) + 1 :]}
-        own = [f"{pairs[b][0].mean:+.3f}{'*' * (pairs[b][1] < ALPHA)}" if b in pairs else "" for b in names[1:]]
+        own = [
+            f"{pairs[b][0].mean:+.3f}{'*' * (pairs[b][1] < ALPHA)}" if b in pairs else ""
+            for b in names[1:]
+        ]
         found.append([a, *own])
     return ["row minus column", *names[1:]], found
 
@@ -244,21 +278,41 @@ def markdown_table(heads: list[str], rows: list[list[str]]) -> list[str]:
 
 def heads(record: StudyRecord) -> list[str]:
     first = ["", "learnt"] if _tells_learning(record) else [""]
-    return [*first, record.facts["metric"], "group", "against none", "p", "params", "ms/step", "MB", record.unit]
+    return [
+        *first,
+        record.facts["metric"],
+        "group",
+        "against none",
+        "p",
+        "params",
+        "ms/step",
+        "MB",
+        record.unit,
+    ]
 
 
 def cells(row: dict[str, Any], record: StudyRecord) -> list[str]:
     """One row of the table as text, under `heads`."""
     metric = record.facts["metric"]
     if row["failed"]:
-        return [row["name"], *[""] * (len(heads(record)) - 2), f"{row['seeds']} ({row['failed']} failed)"]
+        return [
+            row["name"],
+            *[""] * (len(heads(record)) - 2),
+            f"{row['seeds']} ({row['failed']} failed)",
+        ]
     shown = "" if row["learnt"] is None else f"{row['learnt'] * row['seeds']:.0f} of {row['seeds']}"
     return [
         row["name"],
         *([shown] if _tells_learning(record) else []),
         _with_interval(row[metric], row["low"], row["high"], ".3f"),
-        "search failed" if row["search_failed"] else "" if row["group"] is None else str(row["group"]),
-        _with_interval(row["against_none"], row["against_none_low"], row["against_none_high"], "+.3f"),
+        "search failed"
+        if row["search_failed"]
+        else ""
+        if row["group"] is None
+        else str(row["group"]),
+        _with_interval(
+            row["against_none"], row["against_none_low"], row["against_none_high"], "+.3f"
+        ),
         "" if row["p"] is None else f"{row['p']:.3f}",
         _number(row["parameters"], ",.0f"),
         _number(row["ms_a_step"], ".1f"),
@@ -274,4 +328,6 @@ def _number(value: float | None, form: str) -> str:
 def _with_interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
     if value is None:
         return ""
-    return f"{value:{form}}" + (f" ± {(high - low) / 2:.3f}" if low is not None and high is not None else "")
+    return f"{value:{form}}" + (
+        f" ± {(high - low) / 2:.3f}" if low is not None and high is not None else ""
+    )

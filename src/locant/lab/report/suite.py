@@ -9,9 +9,7 @@ from locant.lab.report.search import distrusted
 from locant.lab.report.study import conclusion
 from locant.lab.store.record import StudyRecord
 
-LEGEND = (
-    "k/n: runs that learnt it; (1): not to be told from the first encoding of the study, (2) from the next, and so on"
-)
+LEGEND = "k/n: runs that learnt it; (1): not to be told from the first encoding of the study, (2) from the next, and so on"
 
 
 def side_by_side(records: list[StudyRecord]) -> Table:
@@ -26,7 +24,10 @@ def together(title: str, records: list[StudyRecord]) -> str:
     """Several studies on one Markdown page: the table, then what each of them says, with the way to its own page."""
     heads, rows = side_by_side(records)
     heads = ["", *[f"[{name}]({name}.md)" for name in heads[1:]]]
-    said = [f"- [{record.study['name']}]({record.study['name']}.md): {conclusion(record)}" for record in records]
+    said = [
+        f"- [{record.study['name']}]({record.study['name']}.md): {conclusion(record)}"
+        for record in records
+    ]
     table = [f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows]]
     return "\n".join([f"# {title}", "", *table, "", LEGEND + ".", "", *said, ""])
 
@@ -38,7 +39,11 @@ def _cells(record: StudyRecord) -> dict[str, str]:
     for row in record.rows:
         found = learnt(row, record)
         share = [f"{found[0]}/{found[1]}"] if found else []
-        place = [f"({'search failed' if row.name in failed else group[row.name]})"] if group.get(row.name) else []
+        place = (
+            [f"({'search failed' if row.name in failed else group[row.name]})"]
+            if group.get(row.name)
+            else []
+        )
         told = " ".join([*share, with_half(row.scores(metric)), *place])
         cells[row.name] = f"{len(row.failures)} failed" if row.failures else told
     return cells

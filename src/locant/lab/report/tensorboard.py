@@ -44,13 +44,17 @@ def _events(history: list[dict[str, float]], final: dict[str, float], time: floa
     step = 0
     for place, entry in enumerate(history):
         step = int(entry.get("step", place))
-        records.append(_event(step, {f"history/{name}": entry[name] for name in entry if name != "step"}, time))
+        records.append(
+            _event(step, {f"history/{name}": entry[name] for name in entry if name != "step"}, time)
+        )
     records.append(_event(step, final, time))
     return b"".join(_framed(record) for record in records)
 
 
 def _event(step: int, scalars: dict[str, float], time: float) -> bytes:
-    values = (_bytes(1, _bytes(1, tag.encode()) + _float(2, value)) for tag, value in scalars.items())
+    values = (
+        _bytes(1, _bytes(1, tag.encode()) + _float(2, value)) for tag, value in scalars.items()
+    )
     return _double(1, time) + _varint(2 << 3) + _varint(step) + _bytes(5, b"".join(values))
 
 

@@ -41,7 +41,9 @@ def compare(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Difference:
     """
     d = np.asarray(a, float) - np.asarray(b, float)
     low, high = interval(d, level)
-    return Difference(float(d.mean()), low, high, sign_flip(d), cohens_d(d), improvement(a, b), len(d))
+    return Difference(
+        float(d.mean()), low, high, sign_flip(d), cohens_d(d), improvement(a, b), len(d)
+    )
 
 
 def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
@@ -207,4 +209,6 @@ def _power(size: float, seeds: int, alpha: float) -> float:
     """Power of the two-sided paired t test for a standardised difference."""
     edge, shift = stats.t.ppf(1 - alpha / 2, seeds - 1), size * np.sqrt(seeds)
     value = stats.nct.sf(edge, seeds - 1, shift) + stats.nct.cdf(-edge, seeds - 1, shift)
-    return 1.0 if np.isnan(value) else float(value)  # the far tail of the distribution is not computed: certain
+    return (
+        1.0 if np.isnan(value) else float(value)
+    )  # the far tail of the distribution is not computed: certain

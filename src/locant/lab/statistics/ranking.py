@@ -50,7 +50,15 @@ class Ranking:
         if (a, b) in self.differences:
             return self.differences[a, b], self.corrected[a, b]
         kept = self.differences[b, a]
-        turned = Difference(-kept.mean, -kept.high, -kept.low, kept.p, -kept.cohens_d, 1 - kept.improvement, kept.seeds)
+        turned = Difference(
+            -kept.mean,
+            -kept.high,
+            -kept.low,
+            kept.p,
+            -kept.cohens_d,
+            1 - kept.improvement,
+            kept.seeds,
+        )
         return turned, self.corrected[b, a]
 
     def told(self, a: str, b: str) -> bool:
@@ -58,7 +66,12 @@ class Ranking:
         return self.apart(a, b)[1] < ALPHA
 
 
-def rank(scores: Mapping[str, np.ndarray], *, references: Sequence[str] = (), higher_is_better: bool = True) -> Ranking:
+def rank(
+    scores: Mapping[str, np.ndarray],
+    *,
+    references: Sequence[str] = (),
+    higher_is_better: bool = True,
+) -> Ranking:
     """Compare encodings over the same seeds with each other, and with every reference.
 
     >>> found = rank({"a": np.arange(10) + 5.0, "b": np.arange(10) + 5.1, "none": np.arange(10) + 0.0}, references=["none"])
@@ -68,10 +81,16 @@ def rank(scores: Mapping[str, np.ndarray], *, references: Sequence[str] = (), hi
     sizes = {len(values) for values in scores.values()}
     if len(sizes) != 1:
         counts = ", ".join(f"{name} {len(values)}" for name, values in scores.items())
-        raise ValueError(f"every encoding needs the same seeds, but their numbers differ: {counts}.")
-    wrong = [name for name, values in scores.items() if not np.isfinite(np.asarray(values, float)).all()]
+        raise ValueError(
+            f"every encoding needs the same seeds, but their numbers differ: {counts}."
+        )
+    wrong = [
+        name for name, values in scores.items() if not np.isfinite(np.asarray(values, float)).all()
+    ]
     if wrong:
-        raise ValueError(f"scores must be finite numbers to be ranked, but these are not: {', '.join(wrong)}.")
+        raise ValueError(
+            f"scores must be finite numbers to be ranked, but these are not: {', '.join(wrong)}."
+        )
     sign = 1 if higher_is_better else -1
     order = sorted(scores, key=lambda name: -sign * float(np.mean(scores[name])))
     rivals = [name for name in order if name not in references]
@@ -83,8 +102,18 @@ def rank(scores: Mapping[str, np.ndarray], *, references: Sequence[str] = (), hi
     rows = []
     for name in order:
         values = np.asarray(scores[name], float)
-        rows.append(Row(name, float(values.mean()), *interval(values), group.get(name, 0), tuple(values.tolist())))
-    level = corrected_level(_gaps(scores, pairs)) if pairs and len(_gaps(scores, pairs)) > 1 else ALPHA
+        rows.append(
+            Row(
+                name,
+                float(values.mean()),
+                *interval(values),
+                group.get(name, 0),
+                tuple(values.tolist()),
+            )
+        )
+    level = (
+        corrected_level(_gaps(scores, pairs)) if pairs and len(_gaps(scores, pairs)) > 1 else ALPHA
+    )
     return Ranking(rows, differences, corrected, higher_is_better, sizes.pop(), level)
 
 
@@ -100,7 +129,9 @@ def _corrected(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> dict[Pair
 
 def _gaps(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> np.ndarray:
     """(seeds, comparisons)."""
-    return np.array([np.asarray(scores[a], float) - np.asarray(scores[b], float) for a, b in pairs]).T
+    return np.array(
+        [np.asarray(scores[a], float) - np.asarray(scores[b], float) for a, b in pairs]
+    ).T
 
 
 def _groups(rivals: list[str], corrected: dict[Pair, float]) -> dict[str, int]:

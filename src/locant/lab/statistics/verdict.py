@@ -51,7 +51,11 @@ def verdict(
     if not sentences[0]:
         others = rivals[1:]
         alpha = ALPHA / max(1, len(others))
-        equal = [row for row in others if margin is not None and equivalent(_gaps(first, row), margin, alpha)]
+        equal = [
+            row
+            for row in others
+            if margin is not None and equivalent(_gaps(first, row), margin, alpha)
+        ]
         apart = [row for row in others if row not in equal]
         open_ = [row for row in apart if not ranking.told(first.name, row.name)]
         behind = [row for row in apart if row not in open_]
@@ -75,7 +79,11 @@ def _gaps(a: Row, b: Row) -> np.ndarray:
 
 
 def _against_controls(
-    ranking: Ranking, rivals: list[Row], controls: Sequence[str], margin: float | None, distrusted: Sequence[str]
+    ranking: Ranking,
+    rivals: list[Row],
+    controls: Sequence[str],
+    margin: float | None,
+    distrusted: Sequence[str],
 ) -> str:
     """Inconclusive when the first cannot be told from a control; no help when it is behind one, or equal to it."""
     first, order = rivals[0], [row.name for row in ranking.rows]
@@ -156,8 +164,14 @@ def _left_out(distrusted: Sequence[str], missing: Sequence[str]) -> str:
     """The rows of which nothing is said, and why."""
     parts = []
     if distrusted:
-        why = "a fixed point of the grid beats its score" if len(distrusted) == 1 else "fixed points beat their scores"
-        parts.append(f"The search failed for {_joined(list(distrusted))}: {why}, and nothing is built on that.")
+        why = (
+            "a fixed point of the grid beats its score"
+            if len(distrusted) == 1
+            else "fixed points beat their scores"
+        )
+        parts.append(
+            f"The search failed for {_joined(list(distrusted))}: {why}, and nothing is built on that."
+        )
     if missing:
         parts.append(f"Left out, because runs failed: {_joined(list(missing))}.")
     return " ".join(parts)
@@ -177,7 +191,13 @@ def short(number: float) -> str:
         return f"{number:.1f}"
     if abs(number) >= 1:
         return f"{number:.2f}"
-    text = f"{number:.2f}" if abs(number) >= 0.095 else f"{number:.3f}" if abs(number) >= 0.0095 else f"{number:.1g}"
+    text = (
+        f"{number:.2f}"
+        if abs(number) >= 0.095
+        else f"{number:.3f}"
+        if abs(number) >= 0.0095
+        else f"{number:.1g}"
+    )
     if "e" in text:
         return text
     return text.replace("0.", ".", 1)

@@ -28,12 +28,18 @@ def cannot(path: Path, purpose: str, problem: Exception, timeout: float) -> Stor
       It must be an SQLite file of locant's in a folder that can be written; give another with --store.
     """
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF  # the primary code is the lowest byte
-    waited = f" by another program for more than {timeout:g} s" if code == sqlite3.SQLITE_BUSY else ""
-    return StoreError(f"the store {path} cannot be {purpose}: {problem}{waited}.\n  {_advice(code, purpose, problem)}")
+    waited = (
+        f" by another program for more than {timeout:g} s" if code == sqlite3.SQLITE_BUSY else ""
+    )
+    return StoreError(
+        f"the store {path} cannot be {purpose}: {problem}{waited}.\n  {_advice(code, purpose, problem)}"
+    )
 
 
 def _advice(code: int, purpose: str, problem: Exception) -> str:
-    if code in DAMAGE or isinstance(problem, ValueError):  # no SQLite, or text in it that is no JSON
+    if code in DAMAGE or isinstance(
+        problem, ValueError
+    ):  # no SQLite, or text in it that is no JSON
         return DAMAGED
     if code not in WAYS_OUT:
         return ALLOWED

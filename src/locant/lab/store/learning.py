@@ -16,7 +16,9 @@ def first_reached(history: History, facts: dict[str, Any]) -> float | None:
     50
     """
     metric, threshold = facts["metric"], facts["threshold"]
-    return next((entry["step"] for entry in history if entry.get(metric, float("-inf")) >= threshold), None)
+    return next(
+        (entry["step"] for entry in history if entry.get(metric, float("-inf")) >= threshold), None
+    )
 
 
 def has_learnt(history: History, facts: dict[str, Any]) -> bool | None:

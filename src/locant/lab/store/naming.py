@@ -28,6 +28,7 @@ def _study(study: dict[str, Any], called: Callable[[str], str]) -> dict[str, Any
     named = {"baselines": [called(name) for name in study.get("baselines", ())]}
     published = {called(row): values for row, values in study.get("published", {}).items()}
     claims = [
-        {**claim, "row": called(claim["row"]), "against": called(claim["against"])} for claim in study.get("claims", ())
+        {**claim, "row": called(claim["row"]), "against": called(claim["against"])}
+        for claim in study.get("claims", ())
     ]
     return {**study, **named, "published": published, "claims": claims}

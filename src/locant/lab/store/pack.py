@@ -41,10 +41,15 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
             history = [_rounded(line) for line in run.history]
             runs[digest, code] = replace(run, notes=notes, history=history, cost=_rounded(run.cost))
             drawn |= {name} if reported else set()
-    text = json.dumps({"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]})
+    text = json.dumps(
+        {"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]}
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.part")
-    with half.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+    with (
+        half.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file,
+    ):
         file.write(text.encode())
     half.replace(path)
 
@@ -54,7 +59,10 @@ def _rounded(line: dict[str, float]) -> dict[str, float]:
     >>> _rounded({"step": 25, "loss": 0.69314718})
     {'step': 25, 'loss': 0.69315}
     """
-    return {name: value if isinstance(value, int) else float(f"{value:.5g}") for name, value in line.items()}
+    return {
+        name: value if isinstance(value, int) else float(f"{value:.5g}")
+        for name, value in line.items()
+    }
 
 
 def in_fewer_shades(notes: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +81,9 @@ def in_fewer_shades(notes: dict[str, Any]) -> dict[str, Any]:
 
 def in_bytes(notes: dict[str, Any]) -> dict[str, Any]:
     """Turn letters back into the arrays that notes hold."""
-    return {name: _unlettered(note) if _has(note, "shades") else note for name, note in notes.items()}
+    return {
+        name: _unlettered(note) if _has(note, "shades") else note for name, note in notes.items()
+    }
 
 
 def _has(note: Any, key: str) -> bool:
@@ -106,7 +116,19 @@ def unpack(path: Path) -> Store:
         for entry in reversed(said["studies"]):
             if not {"name", "title"} <= set(entry["study"]) or "facts" not in entry["choices"]:
                 raise ValueError("a study in it has no name, title or facts")
-            store.keep_study(*[entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")])
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise ValueError(f"{path} cannot be read as packed studies ({FORMAT}): {problem}.") from None
+            store.keep_study(
+                *[entry[key] for key in ("id", "study", "choices", "runs", "command", "finished")]
+            )
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as problem:
+        raise ValueError(
+            f"{path} cannot be read as packed studies ({FORMAT}): {problem}."
+        ) from None
     return store

@@ -23,7 +23,9 @@ class Unfinished:
     task: str
     options: dict[str, Any]
     searched: int = 0  # runs that choose rates and are not reported
-    rows: dict[str, list[dict[str, float]]] = field(default_factory=dict)  # the metrics of every run that ended well
+    rows: dict[str, list[dict[str, float]]] = field(
+        default_factory=dict
+    )  # the metrics of every run that ended well
     failed: dict[str, int] = field(default_factory=dict)
     last: float = 0.0  # when the newest run ended, in seconds since 1970
 
@@ -31,7 +33,9 @@ class Unfinished:
 def in_flight(store: Store) -> int:
     """How many runs are being computed, by all drivers that give signs of life."""
     with closing(_read_only(store)) as base:
-        (count,) = base.execute("SELECT COUNT(*) FROM claims WHERE seen > ?", (time.time() - STALE,)).fetchone()
+        (count,) = base.execute(
+            "SELECT COUNT(*) FROM claims WHERE seen > ?", (time.time() - STALE,)
+        ).fetchone()
     return int(count)
 
 
@@ -69,4 +73,6 @@ def _kind(run: dict[str, Any]) -> str:
 
 def _read_only(store: Store) -> sqlite3.Connection:
     """A look that can change nothing and disturbs no driver."""
-    return sqlite3.connect(f"{store.path.resolve().as_uri()}?mode=ro", uri=True, timeout=store.timeout)
+    return sqlite3.connect(
+        f"{store.path.resolve().as_uri()}?mode=ro", uri=True, timeout=store.timeout
+    )

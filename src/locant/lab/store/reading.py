@@ -26,7 +26,11 @@ def study_names() -> list[str]:
 
 
 def read_studies(
-    name: str, *, quick: bool = False, design: str | None = None, changes: dict[str, Any] | None = None
+    name: str,
+    *,
+    quick: bool = False,
+    design: str | None = None,
+    changes: dict[str, Any] | None = None,
 ) -> list[Study]:
     """The studies behind a name: one, or several when its file lists `parts`, or variations of one (`designs`).
 
@@ -35,9 +39,13 @@ def read_studies(
     """
     fields, stem = _fields(name)
     if design is None:
-        return [read_study(part, quick=quick, changes=changes) for part in fields.get("parts", [name])]
+        return [
+            read_study(part, quick=quick, changes=changes) for part in fields.get("parts", [name])
+        ]
     return [
-        read_study(name, quick=quick, changes={"name": f"{stem}-{part}", **other, **(changes or {})})
+        read_study(
+            name, quick=quick, changes={"name": f"{stem}-{part}", **other, **(changes or {})}
+        )
         for part, other in _design(fields, stem, design).items()
     ]
 
@@ -50,7 +58,9 @@ def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None
     """
     fields, stem = _fields(name)
     if "parts" in fields:
-        raise ValueError(f"{stem} is several studies: {', '.join(fields['parts'])}. Ask for one of them.")
+        raise ValueError(
+            f"{stem} is several studies: {', '.join(fields['parts'])}. Ask for one of them."
+        )
     fields.pop("designs", None)
     shortcuts = fields.pop("quick", {})
     for field, value in {**(shortcuts if quick else {}), **(changes or {})}.items():
@@ -142,7 +152,10 @@ def _own_rows(fields: dict[str, Any], asked: Any) -> Any:
     rows = {row["name"]: row for row in listed if isinstance(row, dict) and "name" in row}
     if not isinstance(asked, list):
         return asked
-    return [rows.get(one, rows.get(canonical(one), one)) if isinstance(one, str) else one for one in asked]
+    return [
+        rows.get(one, rows.get(canonical(one), one)) if isinstance(one, str) else one
+        for one in asked
+    ]
 
 
 def _told(file: str, problem: ValidationError) -> str:

@@ -22,12 +22,18 @@ class RowRecord:
 
     name: str
     encoding: str
-    chosen: list[Point]  # for each reported seed, what its search chose: times the rate, times the positional rate
+    chosen: list[
+        Point
+    ]  # for each reported seed, what its search chose: times the rate, times the positional rate
     metrics: dict[str, list[float]] = field(default_factory=dict)
-    seeds: list[int] = field(default_factory=list)  # of the runs that ended well, in the order of their metrics
+    seeds: list[int] = field(
+        default_factory=list
+    )  # of the runs that ended well, in the order of their metrics
     histories: list[list[dict[str, float]]] = field(default_factory=list)  # likewise
     costs: dict[str, list[float]] = field(default_factory=dict)  # likewise
-    notes: list[dict[str, Any]] = field(default_factory=list)  # likewise: what pictures are made from
+    notes: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # likewise: what pictures are made from
     digests: list[str] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)  # of the code that computed them
     failures: list[str] = field(default_factory=list)
@@ -79,7 +85,9 @@ class StudyRecord:
     command: str
     rows: list[RowRecord]
     finished: float = 0.0  # seconds since 1970
-    search: list[Tried] = field(default_factory=list)  # what was tried, by seeds that are not reported
+    search: list[Tried] = field(
+        default_factory=list
+    )  # what was tried, by seeds that are not reported
     checks: list[Extra] = field(default_factory=list)  # fixed points of the grid on fresh seeds
     longer: list[Extra] = field(default_factory=list)  # rows that were not learnt, with more steps
     barred: dict[str, float] = field(default_factory=dict)  # rows that cannot pass an exact ceiling
@@ -117,8 +125,14 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     """A study by its id or name (the newest of that name); the newest of all by default."""
     kept = store.studies()
     if not kept:
-        raise ValueError(f"the store {store.path} holds no study yet. Run one: locant compare order --quick")
-    ways = (lambda e: asked is None, lambda e: asked in (e["id"], e["name"]), lambda e: e["id"].startswith(str(asked)))
+        raise ValueError(
+            f"the store {store.path} holds no study yet. Run one: locant compare order --quick"
+        )
+    ways = (
+        lambda e: asked is None,
+        lambda e: asked in (e["id"], e["name"]),
+        lambda e: e["id"].startswith(str(asked)),
+    )
     found = next((some for way in ways if (some := [entry for entry in kept if way(entry)])), [])
     if not found:
         known = [entry["id"] for entry in kept]
@@ -129,7 +143,9 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     rows: dict[str, RowRecord] = {}
     one = ONE[entry["study"].get("unit", "seeds")]
     for name, encoding, digest, code in entry["runs"]:
-        row = rows.setdefault(name, RowRecord(name, encoding, _points(entry["choices"]["rates"].get(name, []))))
+        row = rows.setdefault(
+            name, RowRecord(name, encoding, _points(entry["choices"]["rates"].get(name, [])))
+        )
         run = store.find(digest, code)
         if run is None:
             row.failures.append("missing from the store")
@@ -148,7 +164,14 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
             row.costs.setdefault(part, []).append(value)
     choices = entry["choices"]
     facts = {"tested_on": UNSEEN, **choices["facts"]}
-    told = (entry["id"], entry["study"], facts, entry["command"], list(rows.values()), entry["finished"])
+    told = (
+        entry["id"],
+        entry["study"],
+        facts,
+        entry["command"],
+        list(rows.values()),
+        entry["finished"],
+    )
     record = StudyRecord(
         *told,
         search=[_tried(store, line) for line in choices.get("search", [])],
@@ -163,8 +186,16 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
 def _base(store: Store, kept: list[dict[str, Any]], study: dict[str, Any]) -> StudyRecord | None:
     """The newest of the studies that this one repeats: by name, and with the same task."""
     task = ("task", "task_options")
-    same = [e for e in kept if e["name"] == study.get("repeats") and all(e["study"][k] == study[k] for k in task)]
-    return read_record(store, same[0]["id"]) if same and study.get("repeats") != study["name"] else None
+    same = [
+        e
+        for e in kept
+        if e["name"] == study.get("repeats") and all(e["study"][k] == study[k] for k in task)
+    ]
+    return (
+        read_record(store, same[0]["id"])
+        if same and study.get("repeats") != study["name"]
+        else None
+    )
 
 
 def _points(chosen: Any) -> list[Point]:

@@ -20,7 +20,9 @@ CREATE TABLE IF NOT EXISTS studies (
 );
 CREATE TABLE IF NOT EXISTS claims (digest TEXT, code TEXT, owner TEXT, seen REAL, PRIMARY KEY (digest, code));
 """
-ADDED = {"runs": {"notes": "TEXT NOT NULL DEFAULT '{}'"}}  # columns that the stores of older versions lack
+ADDED = {
+    "runs": {"notes": "TEXT NOT NULL DEFAULT '{}'"}
+}  # columns that the stores of older versions lack
 
 
 def prepare(base: sqlite3.Connection, path: Path) -> None:

@@ -70,10 +70,16 @@ class Store:
             prepare(base, self.path)
 
     @contextmanager
-    def _open(self, purpose: str = "read", timeout: float | None = None) -> Iterator[sqlite3.Connection]:
+    def _open(
+        self, purpose: str = "read", timeout: float | None = None
+    ) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it, or nothing and a StoreError."""
         timeout = self.timeout if timeout is None else timeout
-        with self._told(purpose, timeout), closing(sqlite3.connect(self.path, timeout=timeout)) as base, base:
+        with (
+            self._told(purpose, timeout),
+            closing(sqlite3.connect(self.path, timeout=timeout)) as base,
+            base,
+        ):
             yield base
 
     @contextmanager
@@ -97,7 +103,9 @@ class Store:
     def keep(self, *runs: Kept) -> None:
         """Write runs that have ended, all or none; a run that is kept already stays as it is."""
         with self._open("written") as base:
-            base.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, runs))
+            base.executemany(
+                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, runs)
+            )
             claims = [(run.digest, run.code) for run in runs]
             base.executemany("DELETE FROM claims WHERE digest = ? AND code = ?", claims)
 
@@ -105,7 +113,8 @@ class Store:
         """Failed runs are tried again when they are asked for again."""
         with self._open("written") as base:
             base.executemany(
-                "DELETE FROM runs WHERE digest = ? AND status = 'failed'", [(digest,) for digest in digests]
+                "DELETE FROM runs WHERE digest = ? AND status = 'failed'",
+                [(digest,) for digest in digests],
             )
 
     def claim(self, digest: str, code: str) -> bool:
@@ -113,11 +122,17 @@ class Store:
         now = time.time()
         with self._open("written") as base:
             base.execute("BEGIN IMMEDIATE")
-            if base.execute("SELECT 1 FROM runs WHERE digest = ? AND code = ?", (digest, code)).fetchone():
+            if base.execute(
+                "SELECT 1 FROM runs WHERE digest = ? AND code = ?", (digest, code)
+            ).fetchone():
                 return False
             base.execute("DELETE FROM claims WHERE seen < ?", (now - STALE,))
-            base.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (digest, code, self.owner, now))
-            (owner,) = base.execute("SELECT owner FROM claims WHERE digest = ? AND code = ?", (digest, code)).fetchone()
+            base.execute(
+                "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (digest, code, self.owner, now)
+            )
+            (owner,) = base.execute(
+                "SELECT owner FROM claims WHERE digest = ? AND code = ?", (digest, code)
+            ).fetchone()
         return bool(owner == self.owner)
 
     def alive(self) -> None:
@@ -148,7 +163,13 @@ class Store:
         with self._open("written") as base:
             base.execute(
                 "INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (study_id, study["name"], *texts, command, time.time() if finished is None else finished),
+                (
+                    study_id,
+                    study["name"],
+                    *texts,
+                    command,
+                    time.time() if finished is None else finished,
+                ),
             )
 
     def studies(self) -> list[dict[str, Any]]:
@@ -162,7 +183,9 @@ class Store:
 
 def named(entry: dict[str, Any]) -> list[tuple[str, str]]:
     """The digest and code of every run that a kept study names: reported, searched, checked, looked at for longer."""
-    others = [line for part in ("search", "checks", "longer") for line in entry["choices"].get(part, [])]
+    others = [
+        line for part in ("search", "checks", "longer") for line in entry["choices"].get(part, [])
+    ]
     return [(digest, code) for *_, digest, code in [*entry["runs"], *others]]
 
 

@@ -42,10 +42,16 @@ class SearchConfig(Plain):
     """The same small search for every row and every reported seed, by seeds that are not reported (engine/search.py)."""
 
     rate: list[float] = Field([1.0, 3.0], min_length=1)  # multiples of the learning rate
-    positional_rate: list[float] = Field([1.0, 10.0, 100.0], min_length=1)  # and of the positional tensors' own
-    judged_by: Literal["second half", "best step"] = "second half"  # the mean of validation there, or its best
+    positional_rate: list[float] = Field(
+        [1.0, 10.0, 100.0], min_length=1
+    )  # and of the positional tensors' own
+    judged_by: Literal["second half", "best step"] = (
+        "second half"  # the mean of validation there, or its best
+    )
     number: int = Field(0, ge=0)  # another number is another search, by other seeds
-    check: int = Field(4, ge=0)  # fresh seeds on which fixed points of the grid are held against what was chosen
+    check: int = Field(
+        4, ge=0
+    )  # fresh seeds on which fixed points of the grid are held against what was chosen
 
     @field_validator("rate", "positional_rate")
     @classmethod
@@ -110,7 +116,9 @@ class Study(Plain):
     baselines: list[str] = []
     seeds: int | list[int] | Literal["all"] = 10  # how many, or which, or all that the task has
     unit: Literal["seeds", "series"] = "seeds"  # what a run's seed numbers, as a report calls it
-    matters: float | None = Field(None, gt=0)  # a difference that would matter: how many runs would see it is told
+    matters: float | None = Field(
+        None, gt=0
+    )  # a difference that would matter: how many runs would see it is told
     margin: float | None = Field(None, gt=0)  # two rows that surely differ by less are called equal
     details: list[str] = []  # further metrics that the report shows, in a second table
     published: dict[str, dict[str, float]] = {}  # row → metric → value, to stand beside ours
@@ -136,7 +144,12 @@ class Study(Plain):
         if value == "all":
             return value
         listed = range(value) if isinstance(value, int) else value
-        if not listed or min(listed) < 0 or max(listed) >= FIRST_SEARCH_SEED or len(set(listed)) < len(listed):
+        if (
+            not listed
+            or min(listed) < 0
+            or max(listed) >= FIRST_SEARCH_SEED
+            or len(set(listed)) < len(listed)
+        ):
             raise ValueError(
                 f"give how many (at least 1), or a list of different numbers from 0 to {FIRST_SEARCH_SEED - 1}"
             )
@@ -152,7 +165,10 @@ class Study(Plain):
             raise ValueError('give "all", or a list of names or tables')
         value = [canonical(one) if isinstance(one, str) else one for one in value]
         texts = list(dict.fromkeys(one for one in value if isinstance(one, str)))
-        return [{"name": _row_name(one, texts), "encoding": one} if isinstance(one, str) else one for one in value]
+        return [
+            {"name": _row_name(one, texts), "encoding": one} if isinstance(one, str) else one
+            for one in value
+        ]
 
     @model_validator(mode="after")
     def _different(self) -> Study:
@@ -160,7 +176,9 @@ class Study(Plain):
         named = {row.name: row for row in self.rows()}
         clash = next((row for row in self._listed() if row != named[row.name]), None)
         if clash is not None:
-            raise ValueError(f"two different rows are called {clash.name!r}: give one of them another name")
+            raise ValueError(
+                f"two different rows are called {clash.name!r}: give one of them another name"
+            )
         return self
 
     def rows(self) -> list[RowConfig]:
@@ -168,7 +186,9 @@ class Study(Plain):
         return list({row.name: row for row in self._listed()}.values())
 
     def _listed(self) -> list[RowConfig]:
-        listed = [RowConfig.model_validate(CONTROLS[name]) for name in self.controls] + self.encodings
+        listed = [
+            RowConfig.model_validate(CONTROLS[name]) for name in self.controls
+        ] + self.encodings
         return listed + [RowConfig(name=name, baseline=name) for name in self.baselines]
 
     def seed_list(self) -> list[int]:
@@ -177,7 +197,9 @@ class Study(Plain):
             raise ValueError('seeds = "all" are counted when the study is bound to its data.')
         return list(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
 
-    def run(self, row: RowConfig, seed: int, rate: float = 1.0, positional_rate: float = 1.0) -> RunConfig:
+    def run(
+        self, row: RowConfig, seed: int, rate: float = 1.0, positional_rate: float = 1.0
+    ) -> RunConfig:
         """One run of a row, at multiples of the study's rates."""
         training = self.training.model_copy(
             update={
@@ -195,20 +217,28 @@ class Study(Plain):
             **row.model_dump(),
         )
 
-    def trial(self, row: RowConfig, number: int, point: tuple[float, float], bound: float | None = None) -> RunConfig:
+    def trial(
+        self, row: RowConfig, number: int, point: tuple[float, float], bound: float | None = None
+    ) -> RunConfig:
         """One run of a search: by a seed that is not reported, and hardly tested, since its validation alone counts.
 
         bound  the best value of this search so far; a run that can only come out worse is abandoned
         """
         assert self.search is not None
-        run = self.run(row, FIRST_SEARCH_SEED + SEEDS_OF_A_SEARCH * self.search.number + number, *point)
+        run = self.run(
+            row, FIRST_SEARCH_SEED + SEEDS_OF_A_SEARCH * self.search.number + number, *point
+        )
         return _trained(run, test=1, abandon_above=bound)
 
     def longer_run(self, row: RowConfig, number: int, point: tuple[float, float]) -> RunConfig:
         """The same row with more steps."""
         assert self.longer is not None
         run, times = self.run(row, FIRST_LONGER_SEED + number, *point), self.longer.times
-        return _trained(run, steps=times * run.training.steps, validate_every=times * run.training.validate_every)
+        return _trained(
+            run,
+            steps=times * run.training.steps,
+            validate_every=times * run.training.validate_every,
+        )
 
 
 def _trained(run: RunConfig, **changes: Any) -> RunConfig:
@@ -223,7 +253,14 @@ def _row_name(encoding: str, others: list[str]) -> str:
     ('Mine', 'mine.py:Mine')
     """
     taken = [*names(), *CONTROLS]
-    for way in (lambda text: text.rpartition(":")[2], lambda text: text.replace("\\", "/").rpartition("/")[2]):
-        if ".py:" in encoding and [*map(way, others)].count(way(encoding)) == 1 and way(encoding) not in taken:
+    for way in (
+        lambda text: text.rpartition(":")[2],
+        lambda text: text.replace("\\", "/").rpartition("/")[2],
+    ):
+        if (
+            ".py:" in encoding
+            and [*map(way, others)].count(way(encoding)) == 1
+            and way(encoding) not in taken
+        ):
             return way(encoding)
     return encoding

@@ -36,7 +36,10 @@ def bucket(distance: int) -> int:
     """
     size = abs(distance)
     if size >= EXACT:
-        size = min(BUCKETS - 1, EXACT + int(math.log(size / EXACT) / math.log(REACH / EXACT) * (BUCKETS - EXACT)))
+        size = min(
+            BUCKETS - 1,
+            EXACT + int(math.log(size / EXACT) / math.log(REACH / EXACT) * (BUCKETS - EXACT)),
+        )
     return int(math.copysign(size, distance)) if distance else 0
 
 
@@ -50,7 +53,9 @@ def ceilings(placements: Iterable[Placement], length: int) -> dict[str, float]:
     views: dict[str, Callable[[Marks], Hashable]] = {
         "without positions": lambda marks: tuple(token for token, _ in marks),
         "by distances, ends unseen": _moved_to_the_start,
-        "blind to direction": lambda marks: min(marks, tuple(sorted((t, length - 1 - place) for t, place in marks))),
+        "blind to direction": lambda marks: min(
+            marks, tuple(sorted((t, length - 1 - place) for t, place in marks))
+        ),
         "by T5 buckets, ends unseen": lambda marks: tuple(
             sorted((a, b, bucket(q - p)) for a, p in marks for b, q in marks)
         ),

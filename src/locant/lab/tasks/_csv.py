@@ -27,7 +27,9 @@ def read_rows(path: Path) -> Batch:
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))
     if len(lines) < 2 or lines[0][-1:] != [LABEL]:
-        raise ValueError(f"{path} needs a first line place_0, …, {LABEL} and at least one row below it.")
+        raise ValueError(
+            f"{path} needs a first line place_0, …, {LABEL} and at least one row below it."
+        )
     numbers = []
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(lines[0]) or not all(cell.strip().isdecimal() for cell in line):

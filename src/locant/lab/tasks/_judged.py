@@ -14,9 +14,7 @@ from locant.anomaly.metrics.vus_pr import vus_pr
 from locant.lab.tasks._series import CONTEXTUAL, KINDS
 from locant.lab.tasks.base import Scores
 
-BUFFER = (
-    8  # VUS-PR's window, in points: as long as a long fault. Faults are many: buffers of a season would cover them all
-)
+BUFFER = 8  # VUS-PR's window, in points: as long as a long fault. Faults are many: buffers of a season would cover them all
 CLEAN_SHARE = 0.999  # the threshold: this share of clean scores lies below it
 
 
@@ -33,12 +31,21 @@ def judge(series: list[Judged]) -> Scores:
     parts = [_ranks(one) for one in series]
     means = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
     threshold = float(np.quantile(np.concatenate([one.lead for one in series]), CLEAN_SHARE))
-    scores, kinds = (np.concatenate([getattr(one, name) for one in series]) for name in ("scores", "kinds"))
+    scores, kinds = (
+        np.concatenate([getattr(one, name) for one in series]) for name in ("scores", "kinds")
+    )
     flagged = scores > threshold
     at = confusion(kinds > 0, flagged)
-    by_kind = {f"recall, {kind}": float(flagged[kinds == number].mean()) for kind, number in KINDS.items()}
+    by_kind = {
+        f"recall, {kind}": float(flagged[kinds == number].mean()) for kind, number in KINDS.items()
+    }
     near = float(np.mean([affiliation(one.kinds > 0, one.scores > threshold).f1 for one in series]))
-    told = {"F1": at.f1, "precision": at.precision, "recall": at.recall, "false alarms": at.false_alarms}
+    told = {
+        "F1": at.f1,
+        "precision": at.precision,
+        "recall": at.recall,
+        "false alarms": at.false_alarms,
+    }
     return {**means, **told, "affiliation F1": near, **by_kind}
 
 

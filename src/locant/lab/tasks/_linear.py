@@ -21,7 +21,10 @@ def _places(tokens: Tensor, symbols: int) -> Tensor:
     return one_hot(tokens, symbols).flatten(1).double()
 
 
-FEATURES: dict[str, Callable[[Tensor, int], Tensor]] = {"token counts": _counts, "token × place": _places}
+FEATURES: dict[str, Callable[[Tensor, int], Tensor]] = {
+    "token counts": _counts,
+    "token × place": _places,
+}
 
 
 def fit_and_score(name: str, seen: Batch, rows: Batch, classes: int) -> Scores:
@@ -29,7 +32,9 @@ def fit_and_score(name: str, seen: Batch, rows: Batch, classes: int) -> Scores:
     symbols = int(max(seen.inputs.max(), rows.inputs.max())) + 1
     x, y = (_with_one(FEATURES[name](part.inputs, symbols)) for part in (seen, rows))
     wanted = one_hot(seen.target, classes).double()
-    weights = torch.linalg.solve(x.T @ x + RIDGE * len(x) * torch.eye(x.shape[1]).double(), x.T @ wanted)
+    weights = torch.linalg.solve(
+        x.T @ x + RIDGE * len(x) * torch.eye(x.shape[1]).double(), x.T @ wanted
+    )
     right = ((y @ weights).argmax(-1) == rows.target).double().mean().item()
     return {"accuracy": right}
 

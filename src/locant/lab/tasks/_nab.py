@@ -39,19 +39,25 @@ class Labelled(NamedTuple):
 def labelled(folder: str) -> tuple[str, ...]:
     """The series of a folder that windows.json names a stretch for, in the order of their names."""
     if not folder:
-        raise ValueError(f"this study is made on a folder of real series, and none is given.\n  {NAMED}.\n  {LAYOUT}")
+        raise ValueError(
+            f"this study is made on a folder of real series, and none is given.\n  {NAMED}.\n  {LAYOUT}"
+        )
     if not Path(folder).is_dir():
         raise ValueError(f"there is no folder {folder!r}.\n  {NAMED}.\n  {LAYOUT}")
     path = Path(folder, WINDOWS)
     if not path.is_file():
-        raise ValueError(f"the folder {folder} has no {WINDOWS}, so that nothing in it is labelled.\n  {LAYOUT}")
+        raise ValueError(
+            f"the folder {folder} has no {WINDOWS}, so that nothing in it is labelled.\n  {LAYOUT}"
+        )
     try:
         windows = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
         raise ValueError(f"{path} is no whole JSON: {problem}.\n  {LAYOUT}") from None
     if not isinstance(windows, dict):
         raise ValueError(f"{path} holds no series by name.\n  {LAYOUT}")
-    found = tuple(sorted(name for name, some in windows.items() if some and Path(folder, name).is_file()))
+    found = tuple(
+        sorted(name for name, some in windows.items() if some and Path(folder, name).is_file())
+    )
     if not found:
         raise ValueError(
             f"the folder {folder} has no labelled series: {WINDOWS} has {len(windows)} names, and none of them is a file "
@@ -74,12 +80,24 @@ def read(folder: str, name: str, _digest: str) -> Labelled:
     """One series of a folder that holds what the digest says."""
     series = read_series(Path(folder, name), windows=Path(folder, WINDOWS))
     if len(series.names) != 1:
-        raise ValueError(f"{name} has {len(series.names)} columns of values. A series of this layout has one.")
+        raise ValueError(
+            f"{name} has {len(series.names)} columns of values. A series of this layout has one."
+        )
     if series.labels is None or series.labels.all() or not series.labels.any():
-        raise ValueError(f"{WINDOWS} marks none or all of the rows of {name}. Correct its stretches, or leave it out.")
+        raise ValueError(
+            f"{WINDOWS} marks none or all of the rows of {name}. Correct its stretches, or leave it out."
+        )
     rows, step = len(series.values), series.understood.step
-    at = np.arange(rows, dtype=np.float64) if series.times is None or not step else since_start(series.times) / step
+    at = (
+        np.arange(rows, dtype=np.float64)
+        if series.times is None or not step
+        else since_start(series.times) / step
+    )
     units = Units.of(series.values)
     return Labelled(
-        units.scaled(series.values), units.seen(series.values), at, series.labels, series.understood.irregular or 0.0
+        units.scaled(series.values),
+        units.seen(series.values),
+        at,
+        series.labels,
+        series.understood.irregular or 0.0,
     )

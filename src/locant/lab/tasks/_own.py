@@ -24,7 +24,9 @@ class Own:
 
     def __post_init__(self) -> None:
         if not self.path:
-            raise ValueError("this study is made for a file of yours, and none is given.\n  locant compare --data FILE")
+            raise ValueError(
+                "this study is made for a file of yours, and none is given.\n  locant compare --data FILE"
+            )
         if self.digest and self.measured() != self.digest:
             raise ValueError(f"{self.path} does not hold what it held when the study began.")
 

@@ -21,7 +21,9 @@ from locant.lab.tasks.base import Batch, Predict, Scores, Tested
 
 SHARES = (0.6, 0.8)  # where validation and test begin
 Floats = NDArray[np.float32]
-Method = Callable[[Floats, Floats], Floats]  # visible inputs and what is asked → answers, all (N,T,…)
+Method = Callable[
+    [Floats, Floats], Floats
+]  # visible inputs and what is asked → answers, all (N,T,…)
 
 
 class Parts(NamedTuple):
@@ -110,7 +112,11 @@ class OwnSeries(Own):
         wanted, asked = rows.target[..., :-1], rows.target[..., -1] > 0
         where = asked.nonzero().tolist()
         away = (output - wanted).square().mean(-1)[asked].tolist()
-        columns = {"window": [w for w, _ in where], "step": [s for _, s in where], "squared error": away}
+        columns = {
+            "window": [w for w, _ in where],
+            "step": [s for _, s in where],
+            "squared error": away,
+        }
         return Tested({"error": float(self.loss(output, rows.target))}, columns)
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
@@ -146,7 +152,9 @@ def _cut(path: str, time: str | None, columns: tuple[str, ...]) -> Parts:
     first, second = (int(share * len(values)) for share in SHARES)
     middle, spread = values[:first].mean(0), values[:first].std(0)
     if (spread == 0).any():
-        raise ValueError(f"a column of {path} is constant in its first three fifths: there is nothing to learn from.")
+        raise ValueError(
+            f"a column of {path} is constant in its first three fifths: there is nothing to learn from."
+        )
     whole = ((values - middle) / spread).astype(np.float32)
     return Parts(whole[:first], whole[first:second], whole[second:])
 

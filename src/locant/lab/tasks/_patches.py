@@ -54,7 +54,9 @@ class Patches:
     def laid(self, said: np.ndarray, starts: np.ndarray, length: int) -> Floats:
         """The median over windows of what they say, (N, tokens, width·F), at each point: (T,F)."""
         columns = said.shape[-1] // self.width
-        turn = np.arange(len(starts)) % (OVERLAP + 2)  # windows that share a point have different turns
+        turn = np.arange(len(starts)) % (
+            OVERLAP + 2
+        )  # windows that share a point have different turns
         table = np.full((OVERLAP + 2, length, columns), np.nan)
         points = starts[:, None] + np.arange(self.window)
         table[turn[:, None], points] = said.reshape(len(starts), self.window, columns)

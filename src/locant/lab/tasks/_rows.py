@@ -74,10 +74,15 @@ class Rows:
         rows = self.sample(count, generator("test", seed))
         output = predict(rows.inputs, rows.real)
         scores = self.score(output, rows.target)
-        columns = {"target": rows.target.flatten().tolist(), "answer": output.argmax(-1).flatten().tolist()}
+        columns = {
+            "target": rows.target.flatten().tolist(),
+            "answer": output.argmax(-1).flatten().tolist(),
+        }
         for length in self.longer:
             rows = self.lengthened(length).sample(count, generator("test", seed, length))
-            scores[f"accuracy at {length}"] = self.score(predict(rows.inputs, rows.real), rows.target)["accuracy"]
+            scores[f"accuracy at {length}"] = self.score(
+                predict(rows.inputs, rows.real), rows.target
+            )["accuracy"]
         return Tested(scores, columns)
 
     def lengthened(self, length: int) -> Any:

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from locant._internal.seeds import stable_seed
 
-STANDARD_LIBRARY = "python:standard-library"  # a text that is always there: the sources of Python itself
+STANDARD_LIBRARY = (
+    "python:standard-library"  # a text that is always there: the sources of Python itself
+)
 Bytes = NDArray[np.uint8]
 
 

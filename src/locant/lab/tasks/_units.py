@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 EDGE = 0.005  # the share at either end that may be anything
 FAR = 10.0  # methods are shown nothing farther out; deviations are taken from the true values
-MOST = 1e6  # beyond which all is the same: squares of more would drown what lies beside it in rounding
+MOST = (
+    1e6  # beyond which all is the same: squares of more would drown what lies beside it in rounding
+)
 
 
 class Units(NamedTuple):
@@ -26,12 +28,18 @@ class Units(NamedTuple):
         >>> Units.of(np.array([[0.0], [2.0], [4.0]])).middle.round(9).tolist()
         [2.0]
         """
-        most = np.maximum(np.abs(clean).max(0), np.finfo(float).tiny)  # squares of huge values do not fit into float64
+        most = np.maximum(
+            np.abs(clean).max(0), np.finfo(float).tiny
+        )  # squares of huge values do not fit into float64
         low, high = np.quantile(clean / most, [EDGE, 1 - EDGE], axis=0) * most
         inner = np.clip(clean, low, high)
-        usual = np.maximum(np.abs(inner).max(0), np.finfo(float).tiny)  # one huge value makes the others no smaller
+        usual = np.maximum(
+            np.abs(inner).max(0), np.finfo(float).tiny
+        )  # one huge value makes the others no smaller
         size, whole = (inner / usual).std(0) * usual, (clean / most).std(0) * most
-        size = np.where(size > 1e-12 * usual, size, whole)  # a column that is constant but for a few points
+        size = np.where(
+            size > 1e-12 * usual, size, whole
+        )  # a column that is constant but for a few points
         return cls((inner / usual).mean(0) * usual, np.where(size > 0, size, 1.0))
 
     def scaled(self, values: Floats) -> Floats:
@@ -46,4 +54,6 @@ class Units(NamedTuple):
     def back(self, scaled: Floats) -> Floats:
         """From these units to the column's own."""
         with np.errstate(over="ignore"):
-            return np.clip(scaled * self.size + self.middle, -np.finfo(float).max, np.finfo(float).max)
+            return np.clip(
+                scaled * self.size + self.middle, -np.finfo(float).max, np.finfo(float).max
+            )

@@ -61,7 +61,9 @@ class Anomaly:
     def __post_init__(self) -> None:
         whole_number("anomaly", "length", self.length, least=GROUPS * SPAN)
         whole_number("anomaly", "series", self.series)
-        whole_number("anomaly", "series_length", self.series_length, least=max(self.length, self.lead) + 1)
+        whole_number(
+            "anomaly", "series_length", self.series_length, least=max(self.length, self.lead) + 1
+        )
         whole_number("anomaly", "lead", self.lead, least=self.length)
         whole_number("anomaly", "tested", self.tested, least=2 * self.length)
         whole_number("anomaly", "faults", self.faults, least=25)
@@ -87,10 +89,15 @@ class Anomaly:
     def batch(self, count: int, seed: int, step: int) -> Batch:
         pool = _training_pool(self.series, self.series_length, self.lead, seed)
         draw = np.random.default_rng(stable_seed("windows", seed, step))
-        which, start = draw.integers(len(pool), size=count), draw.integers(self.series_length - self.length, size=count)
+        which, start = (
+            draw.integers(len(pool), size=count),
+            draw.integers(self.series_length - self.length, size=count),
+        )
         values = pool[which[:, None], start[:, None] + np.arange(self.length)]  # (B, T, F)
         if not self.masked:
-            return _asked(values, np.zeros((count, self.length), bool), np.ones((count, self.length), bool))
+            return _asked(
+                values, np.zeros((count, self.length), bool), np.ones((count, self.length), bool)
+            )
         hidden = (_points, _spans)[step % 2](count, self.length, draw)
         return _asked(values, hidden, hidden)
 
@@ -167,7 +174,9 @@ class Anomaly:
             count = len(start)
             answers = output[at : at + GROUPS * count].reshape(GROUPS, count, self.length, FEATURES)
             at += GROUPS * count
-            answer = np.take_along_axis(answers, group[None, ..., None], 0)[0]  # by the mask that hides the point
+            answer = np.take_along_axis(answers, group[None, ..., None], 0)[
+                0
+            ]  # by the mask that hides the point
             scores.append(self._combined(series, answer, start))
         return scores
 
@@ -175,7 +184,9 @@ class Anomaly:
         """The median deviation over windows, each feature in units of its lead-in, and the largest over features."""
         where = start[:, None] + np.arange(self.length)  # (N, length)
         away = np.abs(series[where] - answer)
-        turn = np.arange(len(start)) % (self.length // STRIDE + 1)  # windows that overlap get different turns
+        turn = np.arange(len(start)) % (
+            self.length // STRIDE + 1
+        )  # windows that overlap get different turns
         table = np.full((turn.max() + 1, *series.shape), np.nan)
         table[turn[:, None], where] = away
         middle = np.nanmedian(table, 0)  # (T, F)
@@ -189,7 +200,10 @@ class Anomaly:
         inputs = _asked(shown, hidden, hidden).inputs
         plain = predict(inputs, None)
         out = {}
-        for name, order in (("shuffled", draw.permutation(self.length)), ("mirrored", np.arange(self.length)[::-1])):
+        for name, order in (
+            ("shuffled", draw.permutation(self.length)),
+            ("mirrored", np.arange(self.length)[::-1]),
+        ):
             there = torch.from_numpy(order.copy())
             back = predict(inputs[:, there], None)[:, there.argsort()]
             out[f"change when {name}"] = (back - plain).abs().amax((1, 2)).mean().item()
@@ -208,7 +222,9 @@ class _Normal:
 
 
 @lru_cache(maxsize=4)
-def _faulty(lead: int, tested: int, faults: int, count: int, seed: int, purpose: str) -> list[_Normal]:
+def _faulty(
+    lead: int, tested: int, faults: int, count: int, seed: int, purpose: str
+) -> list[_Normal]:
     draw = np.random.default_rng(stable_seed(f"{purpose} series", seed))
     values, clean = seasonal(lead + tested, draw, count)
     out = []
@@ -221,7 +237,9 @@ def _faulty(lead: int, tested: int, faults: int, count: int, seed: int, purpose:
 @lru_cache(maxsize=2)
 def _training_pool(series: int, length: int, lead: int, seed: int) -> np.ndarray:
     """Clean series (N,T,F), each in units of a stretch as long as a lead-in."""
-    values, _ = seasonal(length, np.random.default_rng(stable_seed("training series", seed)), series)
+    values, _ = seasonal(
+        length, np.random.default_rng(stable_seed("training series", seed)), series
+    )
     start = values[:, :lead]
     return (values - start.mean(1, keepdims=True)) / start.std(1, keepdims=True)
 

@@ -22,7 +22,15 @@ from locant._internal.seeds import stable_seed
 from locant.anomaly.baselines import load, names
 from locant.anomaly.metrics.auc_roc import auc_roc
 from locant.anomaly.metrics.confusion import confusion
-from locant.lab.tasks._series import COLLECTIVE, CONTEXTUAL, FEATURES, KINDS, PERIODS, POINT, windows
+from locant.lab.tasks._series import (
+    COLLECTIVE,
+    CONTEXTUAL,
+    FEATURES,
+    KINDS,
+    PERIODS,
+    POINT,
+    windows,
+)
 from locant.lab.tasks.base import Batch, Predict, Scores, Tested
 
 TRAIN, TEST, FAULTS = 10_000, 2_000, 100
@@ -92,7 +100,11 @@ class AnomalyFaithful:
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
         """The loss on the test windows as published: the mean of batches, of which the last is smaller."""
         errors = self._errors(predict, _data(self.length).test)
-        return {"loss": float(np.mean([errors[at : at + BATCH].mean() for at in range(0, len(errors), BATCH)]))}
+        return {
+            "loss": float(
+                np.mean([errors[at : at + BATCH].mean() for at in range(0, len(errors), BATCH)])
+            )
+        }
 
     def test(self, predict: Predict, count: int, seed: int) -> Tested:
         data = _data(self.length)
@@ -101,9 +113,19 @@ class AnomalyFaithful:
         scores = _told(errors.ravel(), kinds.ravel(), float(np.quantile(errors, FLAGGED)))
         clean = float(np.quantile(self._errors(predict, data.clean), FLAGGED))
         at = confusion(kinds.ravel() > 0, errors.ravel() > clean)
-        scores |= {"F1, threshold from clean data": at.f1, "change when shuffled": self._shuffled(predict, seed)}
-        mean = [float(np.diagonal(errors[:, ::-1], offset).mean()) for offset in _diagonals(*errors.shape)]
-        columns: dict[str, list[Any]] = {"step": list(range(TEST)), "score": mean, "kind": data.kinds.tolist()}
+        scores |= {
+            "F1, threshold from clean data": at.f1,
+            "change when shuffled": self._shuffled(predict, seed),
+        }
+        mean = [
+            float(np.diagonal(errors[:, ::-1], offset).mean())
+            for offset in _diagonals(*errors.shape)
+        ]
+        columns: dict[str, list[Any]] = {
+            "step": list(range(TEST)),
+            "score": mean,
+            "kind": data.kinds.tolist(),
+        }
         return Tested(scores, columns)
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
@@ -123,7 +145,9 @@ class AnomalyFaithful:
 
     def _shuffled(self, predict: Predict, seed: int) -> float:
         """The largest change of an answer when a window is shuffled and the answer put back, averaged over batches."""
-        rows = _copied(windows(_data(self.length).test, self.length, 1)[0][: SHUFFLED * BATCH]).inputs
+        rows = _copied(
+            windows(_data(self.length).test, self.length, 1)[0][: SHUFFLED * BATCH]
+        ).inputs
         draw = np.random.default_rng(stable_seed("shuffle", seed))
         largest = []
         for part in rows.split(BATCH):
@@ -143,7 +167,10 @@ def _told(scores: np.ndarray, kinds: np.ndarray, threshold: float) -> Scores:
         "precision": at.precision,
         "recall": at.recall,
         "contextual AUC": auc_roc(kinds[either] == CONTEXTUAL, scores[either]),
-        **{f"recall, {kind}": float(flagged[kinds == number].mean()) for kind, number in KINDS.items()},
+        **{
+            f"recall, {kind}": float(flagged[kinds == number].mean())
+            for kind, number in KINDS.items()
+        },
     }
 
 
@@ -163,7 +190,10 @@ def _data(length: int) -> Published:
 
 def _seasonal(length: int, seed: int) -> np.ndarray:
     """A published series, with LEAD points before its beginning (LEAD + length, F)."""
-    published, before = np.random.RandomState(seed), np.random.default_rng(stable_seed("lead", seed))
+    published, before = (
+        np.random.RandomState(seed),
+        np.random.default_rng(stable_seed("lead", seed)),
+    )
     t = np.arange(-LEAD, length)
     features = []
     for _ in range(FEATURES):

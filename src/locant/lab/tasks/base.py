@@ -39,7 +39,9 @@ class Tested(NamedTuple):
 class Predict(Protocol):
     """A trained model: inputs, which tokens are real and where a clock says they are → outputs."""
 
-    def __call__(self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /) -> Tensor: ...
+    def __call__(
+        self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /
+    ) -> Tensor: ...
 
 
 class Task(Protocol):
@@ -54,7 +56,9 @@ class Task(Protocol):
     causal: bool
     metric: str  # the score that decides
     higher_is_better: bool
-    tested_on: str  # the data that decide: "unseen data", unless a published protocol has it otherwise
+    tested_on: (
+        str  # the data that decide: "unseen data", unless a published protocol has it otherwise
+    )
     chooses: str  # the score of validation that chooses the best step and the best rates
     chooses_higher: bool
     chance: float
@@ -109,9 +113,29 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
 
 def facts(task: Task) -> dict[str, Any]:
     """What a report needs to know of a task."""
-    names = ("metric", "higher_is_better", "tested_on", "chooses", "chooses_higher", "chance", "threshold", "oracles")
-    model = ("length", "reach", "symbols", "features", "outputs", "pool", "causal")  # what a model of the task is like
-    known = {**{name: getattr(task, name) for name in (*names, *model)}, "ceilings": task.ceilings()}
+    names = (
+        "metric",
+        "higher_is_better",
+        "tested_on",
+        "chooses",
+        "chooses_higher",
+        "chance",
+        "threshold",
+        "oracles",
+    )
+    model = (
+        "length",
+        "reach",
+        "symbols",
+        "features",
+        "outputs",
+        "pool",
+        "causal",
+    )  # what a model of the task is like
+    known = {
+        **{name: getattr(task, name) for name in (*names, *model)},
+        "ceilings": task.ceilings(),
+    }
     return {**known, "names": list(task.names())} if isinstance(task, Counted) else known
 
 
@@ -127,7 +151,9 @@ def task_names() -> list[str]:
     >>> "order" in task_names()
     True
     """
-    own = (path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    own = (
+        path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_")
+    )
     return sorted(name.replace("_", "-") for name in own if name != "base")
 
 
@@ -150,6 +176,8 @@ def make_task(name: str, **options: Any) -> Task:
                 f"the task {name} has no option {option!r}.{did_you_mean(option, allowed)}\n  Its options: {', '.join(allowed)}"
             )
     try:
-        return cls(**{option: tuple(v) if isinstance(v, list) else v for option, v in options.items()})
+        return cls(
+            **{option: tuple(v) if isinstance(v, list) else v for option, v in options.items()}
+        )
     except TypeError as problem:
         raise ValueError(f"the task {name} cannot be made with {options}: {problem}.") from None

@@ -18,7 +18,9 @@ from locant.lab.tasks.base import Batch
 
 HERE, THERE = 11, 20  # where the pair that counts stands
 APART = THERE - HERE
-STARTS = [q for q in range(32 - APART) if q not in (HERE - APART, HERE, THERE)]  # the decoy never touches it
+STARTS = [
+    q for q in range(32 - APART) if q not in (HERE - APART, HERE, THERE)
+]  # the decoy never touches it
 FIRST, SECOND = (0, 1), (2, 3)  # the tokens v0, v1 and w0, w1
 
 

@@ -29,7 +29,10 @@ class OwnMasked(OwnSeries):
         return Asked(np.concatenate([shown, hidden[..., None]], -1), windows, hidden)
 
     def methods(self) -> dict[str, Method]:
-        return {"mean": lambda inputs, asked: np.zeros_like(inputs[..., :-1]), "straight line": straight}
+        return {
+            "mean": lambda inputs, asked: np.zeros_like(inputs[..., :-1]),
+            "straight line": straight,
+        }
 
 
 def straight(inputs: Floats, asked: Floats) -> Floats:

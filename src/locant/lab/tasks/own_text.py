@@ -56,7 +56,9 @@ class OwnText(Own):
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
         part = read_text(self.path).train
-        start = np.random.default_rng(stable_seed("windows", seed, step)).integers(len(part) - self.length, size=count)
+        start = np.random.default_rng(stable_seed("windows", seed, step)).integers(
+            len(part) - self.length, size=count
+        )
         return _rows(part, start, self.length)
 
     def loss(self, output: Tensor, target: Tensor) -> Tensor:
@@ -76,18 +78,24 @@ class OwnText(Own):
             more = _spread(part, max(1, count * self.length // length), length)
             beyond = _bits(predict(more.inputs, None), more.target)[:, self.length :]
             scores[f"bits a byte at {length}"] = float(beyond.mean())
-        return Tested(scores, {"window": list(range(len(bits))), "bits a byte": bits.mean(1).tolist()})
+        return Tested(
+            scores, {"window": list(range(len(bits))), "bits a byte": bits.mean(1).tolist()}
+        )
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
         text = read_text(self.path)
         before, after = text.train[:-1].astype(int), text.train[1:].astype(int)
         single = np.bincount(after, minlength=256) + 1.0
         table = np.tile(single / single.sum(), (256, 1))
-        if name == "pairs of bytes":  # seen pairs, leaning on single bytes as much as on one more of each
+        if (
+            name == "pairs of bytes"
+        ):  # seen pairs, leaning on single bytes as much as on one more of each
             pairs = np.bincount(before * 256 + after, minlength=256 * 256).reshape(256, 256)
             table = (pairs + 2 * table) / (pairs.sum(1, keepdims=True) + 2)
         rows = _spread(text.test, count, self.length)
-        return {"bits a byte": float(-np.log2(table[rows.inputs.numpy(), rows.target.numpy()]).mean())}
+        return {
+            "bits a byte": float(-np.log2(table[rows.inputs.numpy(), rows.target.numpy()]).mean())
+        }
 
     def example(self, seed: int) -> Batch:
         return _spread(read_text(self.path).test, 1, min(self.length, 64))
@@ -106,4 +114,6 @@ def _rows(part: Bytes, start: NDArray[np.int64], length: int) -> Batch:
 def _spread(part: Bytes, count: int, length: int) -> Batch:
     """At most `count` windows, evenly over a part; the same for every seed."""
     most = len(part) - length
-    return _rows(part, np.unique(np.linspace(0, most - 1, min(count, most)).round().astype(np.int64)), length)
+    return _rows(
+        part, np.unique(np.linspace(0, most - 1, min(count, most)).round().astype(np.int64)), length
+    )

@@ -32,7 +32,11 @@ from locant.lab.tasks._patches import Patches
 from locant.lab.tasks.base import Batch, Predict, Scores, Tested
 
 LEARN = ("distance", "sub_pca")  # plain methods that learn from the series itself
-LOCAL = ("local_quadratic", "rolling_median", "second_difference")  # those that look at neighbours alone
+LOCAL = (
+    "local_quadratic",
+    "rolling_median",
+    "second_difference",
+)  # those that look at neighbours alone
 SAMPLED = {"any": 0.0, "irregular": 0.1}  # the least share of gaps that are not the usual one
 FLAGGED = 0.05  # the share of points, those of the highest scores, that affiliation judges
 
@@ -94,7 +98,15 @@ class RealAnomalies:
     def chance(self) -> float:
         """What random scores at the same smoothing reach, over all series."""
         return round(
-            float(np.mean([self.baseline("random", 0, seed)["VUS-PR"] for seed in range(len(self.names()))])), 3
+            float(
+                np.mean(
+                    [
+                        self.baseline("random", 0, seed)["VUS-PR"]
+                        for seed in range(len(self.names()))
+                    ]
+                )
+            ),
+            3,
         )
 
     def names(self) -> tuple[str, ...]:
@@ -103,7 +115,9 @@ class RealAnomalies:
         if self.sampled == "any":
             return every
         least = SAMPLED[self.sampled]
-        found = tuple(name for name in every if read(self.home, name, self.digest).irregular >= least)
+        found = tuple(
+            name for name in every if read(self.home, name, self.digest).irregular >= least
+        )
         if not found:
             raise ValueError(
                 f"no series of {self.home} is sampled at uneven times: at least {least:.0%} of the gaps must differ "
@@ -119,7 +133,10 @@ class RealAnomalies:
         return {}
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
-        series, draw = self._series(seed), np.random.default_rng(stable_seed("real windows", seed, step))
+        series, draw = (
+            self._series(seed),
+            np.random.default_rng(stable_seed("real windows", seed, step)),
+        )
         starts = draw.integers(len(series.values) - self._patches.window + 1, size=count)
         return self._asked(series, starts, spans(count, self.length, draw))
 
@@ -131,22 +148,33 @@ class RealAnomalies:
 
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
         """The loss on windows evenly over the series, with masks that stay the same."""
-        series, draw = self._series(seed), np.random.default_rng(stable_seed("real validation", seed))
+        series, draw = (
+            self._series(seed),
+            np.random.default_rng(stable_seed("real validation", seed)),
+        )
         last = len(series.values) - self._patches.window
         starts = np.unique(np.linspace(0, last, count).round().astype(int))
         rows = self._asked(series, starts, spans(len(starts), self.length, draw))
-        return {"masked loss": float(self.loss(predict(rows.inputs, None, rows.times), rows.target))}
+        return {
+            "masked loss": float(self.loss(predict(rows.inputs, None, rows.times), rows.target))
+        }
 
     def test(self, predict: Predict, count: int, seed: int) -> Tested:
         series = self._series(seed)
         rough = self._deviations(predict, series, seed)
-        columns = {"step": list(range(len(rough))), "score": rough.tolist(), "kind": series.labels.astype(int).tolist()}
+        columns = {
+            "step": list(range(len(rough))),
+            "score": rough.tolist(),
+            "kind": series.labels.astype(int).tolist(),
+        }
         return Tested(judged(series, rough), columns)
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
         series = self._series(seed)
         if name == "random":
-            return judged(series, random_scores(len(series.values), 0, stable_seed("random scores", seed)))
+            return judged(
+                series, random_scores(len(series.values), 0, stable_seed("random scores", seed))
+            )
         lead = series.values if name in LEARN else series.values[:0]
         return judged(series, load(name).score(lead, series.values))
 
@@ -164,7 +192,9 @@ class RealAnomalies:
     def _series(self, seed: int) -> Labelled:
         names = self.names()
         if seed >= len(names):
-            raise ValueError(f"{self.home} has {len(names)} such series, 0 to {len(names) - 1}. Got {seed} instead.")
+            raise ValueError(
+                f"{self.home} has {len(names)} such series, 0 to {len(names) - 1}. Got {seed} instead."
+            )
         return read(self.home, names[seed], self.digest)
 
     def _check(self) -> None:
@@ -188,12 +218,16 @@ class RealAnomalies:
     def _deviations(self, predict: Predict, series: Labelled, seed: int) -> np.ndarray:
         """How far each point is from what the model puts there when it is hidden, (T,)."""
         starts = self._patches.starts(len(series.values))
-        whose = turns(len(starts), self.length, np.random.default_rng(stable_seed("real masks", seed)))  # (N, tokens)
+        whose = turns(
+            len(starts), self.length, np.random.default_rng(stable_seed("real masks", seed))
+        )  # (N, tokens)
         rows = [self._asked(series, starts, whose == turn) for turn in range(GROUPS)]
         times = torch.cat([one.times for one in rows if one.times is not None])
         output = predict(torch.cat([one.inputs for one in rows]), None, times).double().numpy()
         answers = output.reshape(GROUPS, len(starts), self.length, self.width)
-        said = np.take_along_axis(answers, whose[None, ..., None], 0)[0]  # by the mask that hides the token
+        said = np.take_along_axis(answers, whose[None, ..., None], 0)[
+            0
+        ]  # by the mask that hides the token
         expected = self._patches.laid(said, starts, len(series.values))  # (T, 1)
         return np.abs(series.values - expected)[:, 0]
 

@@ -21,7 +21,11 @@ from locant._internal.seeds import stable_seed
 from locant.lab.tasks._linear import fit_and_score
 from locant.lab.tasks.base import Batch, Predict, Scores, Tested
 
-PATTERNS = (((3, 5), (7, 8)), ((5, 3), (10, 9)), ((15, 7), (20, 4)))  # (place, token) twice for each class
+PATTERNS = (
+    ((3, 5), (7, 8)),
+    ((5, 3), (10, 9)),
+    ((15, 7), (20, 4)),
+)  # (place, token) twice for each class
 LENGTH, SYMBOLS, CLASSES = 32, 20, len(PATTERNS)
 SIZES = {"train": 5_000, "validation": 1_000, "demo": 100}
 SEEDS = {
@@ -70,13 +74,17 @@ class SlotsFaithful:
         rows = draw_rows(DRAWS, "ceiling")
         counts = one_hot(rows.inputs, SYMBOLS).sum(1)
         odds = torch.stack([counts[:, a] * counts[:, b] for (_, a), (_, b) in PATTERNS], 1)
-        return {"without positions": round((odds.argmax(1) == rows.target).double().mean().item(), 3)}
+        return {
+            "without positions": round((odds.argmax(1) == rows.target).double().mean().item(), 3)
+        }
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
         """Epochs in a new order each; the last batch of one may be smaller."""
         rows = draw_rows(SIZES["train"], "train")
         epoch, place = divmod(step, -(-len(rows.inputs) // count))
-        order = np.random.default_rng(stable_seed("epoch", seed, epoch)).permutation(len(rows.inputs))
+        order = np.random.default_rng(stable_seed("epoch", seed, epoch)).permutation(
+            len(rows.inputs)
+        )
         chosen = torch.from_numpy(order[place * count : (place + 1) * count])
         return _padded(rows.inputs[chosen], rows.target[chosen])
 
@@ -94,11 +102,19 @@ class SlotsFaithful:
         rows = draw_rows(count, "unseen")
         output = predict(rows.inputs, rows.real)
         unseen = (output.argmax(-1) == rows.target).double().mean().item()
-        columns: dict[str, list[Any]] = {"target": rows.target.tolist(), "answer": output.argmax(-1).tolist()}
-        return Tested({**self.validate(predict, count, seed), "accuracy, unseen rows": unseen}, columns)
+        columns: dict[str, list[Any]] = {
+            "target": rows.target.tolist(),
+            "answer": output.argmax(-1).tolist(),
+        }
+        return Tested(
+            {**self.validate(predict, count, seed), "accuracy, unseen rows": unseen}, columns
+        )
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
-        train, rows = draw_rows(SIZES["train"], "train"), draw_rows(SIZES["validation"], "validation")
+        train, rows = (
+            draw_rows(SIZES["train"], "train"),
+            draw_rows(SIZES["validation"], "validation"),
+        )
         return fit_and_score(name, train, rows, CLASSES)
 
     def example(self, seed: int) -> Batch:

@@ -26,7 +26,10 @@ class StudyModel(nn.Module):
         super().__init__()
         settings = run.model
         self.pool = task.pool
-        entrance, self.head = _entrance(task, settings), _head(task, settings)  # drawn before what an encoding adds
+        entrance, self.head = (
+            _entrance(task, settings),
+            _head(task, settings),
+        )  # drawn before what an encoding adds
         self.body = Transformer(
             encoding,
             layers=settings.layers,
@@ -42,12 +45,16 @@ class StudyModel(nn.Module):
         if settings.input_dropout == "if added" and not overrides(encoding, "embed"):
             self.body.dropout = nn.Dropout(0.0)
 
-    def forward(self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None) -> Tensor:
+    def forward(
+        self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None
+    ) -> Tensor:
         """inputs (B,T) or (B,T,features) at pos; real (B,T) says which tokens count, see (T,T) who sees whom."""
         hidden = self.body(inputs, pos, mask=_mask(real, see))  # (B, T, D)
         return self.head(_mean(hidden, real) if self.pool else hidden)
 
-    def look(self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None) -> Looked:
+    def look(
+        self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None
+    ) -> Looked:
         """The hidden vectors, and the attention weights (B,H,T,T) of every layer."""
         return self.body.look(inputs, pos, mask=_mask(real, see))
 
@@ -77,9 +84,16 @@ def _entrance(task: Task, settings: ModelConfig) -> nn.Module:
 def _head(task: Task, settings: ModelConfig) -> nn.Module:
     if not settings.head:
         return nn.Linear(settings.dim, task.outputs)
-    wide, drop = settings.head, make_dropout("a study's model", settings.dropout, settings.dropout_from)
+    wide, drop = (
+        settings.head,
+        make_dropout("a study's model", settings.dropout, settings.dropout_from),
+    )
     return nn.Sequential(
-        nn.LayerNorm(settings.dim), nn.Linear(settings.dim, wide), nn.GELU(), drop, nn.Linear(wide, task.outputs)
+        nn.LayerNorm(settings.dim),
+        nn.Linear(settings.dim, wide),
+        nn.GELU(),
+        drop,
+        nn.Linear(wide, task.outputs),
     )
 
 
@@ -107,7 +121,9 @@ def build(run: RunConfig, task: Task) -> StudyModel:
         torch.manual_seed(stable_seed("weights", run.seed))
         model = StudyModel(run, task, encoding)
         if run.model.initialisation == "xavier":
-            torch.manual_seed(stable_seed("xavier", run.seed))  # not after what an encoding alone has drawn
+            torch.manual_seed(
+                stable_seed("xavier", run.seed)
+            )  # not after what an encoding alone has drawn
             start_xavier(model)
         return model
 
@@ -137,7 +153,10 @@ def _draw_xavier(layer: nn.Linear, matrices: int = 1) -> None:
 
 def learns(run: RunConfig) -> bool:
     """Whether the encoding of a run has anything to learn."""
-    return any(tensor.requires_grad for tensor in _encoding(run, make_task(run.task, **run.task_options)).parameters())
+    return any(
+        tensor.requires_grad
+        for tensor in _encoding(run, make_task(run.task, **run.task_options)).parameters()
+    )
 
 
 def tells_direction(run: RunConfig) -> bool:
@@ -146,19 +165,28 @@ def tells_direction(run: RunConfig) -> bool:
 
 
 def _encoding(run: RunConfig, task: Task) -> Encoding:
-    return make(run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options)
+    return make(
+        run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options
+    )
 
 
 def matched(encoding: Encoding, length: int) -> Encoding:
     """The encoding with what it adds to the input brought to a root mean square of 1; others as they are."""
-    hooks = [hook for hook in ("embed", "rotate", "bias", "rescore", "mix") if overrides(encoding, hook)]
+    hooks = [
+        hook for hook in ("embed", "rotate", "bias", "rescore", "mix") if overrides(encoding, hook)
+    ]
     if hooks != ["embed"] or encoding.added_width:
         return encoding
-    pos, some = consecutive(length), torch.linspace(-1, 1, length * encoding.shape.dim).view(1, length, -1)
+    pos, some = (
+        consecutive(length),
+        torch.linspace(-1, 1, length * encoding.shape.dim).view(1, length, -1),
+    )
     with torch.no_grad():
         trial = copy.deepcopy(encoding).eval()
         added = trial.embed(torch.zeros_like(some), pos)
-        adds = torch.allclose(trial.embed(some, pos), some + added, atol=1e-5)  # a product or a mixture is left alone
+        adds = torch.allclose(
+            trial.embed(some, pos), some + added, atol=1e-5
+        )  # a product or a mixture is left alone
     size = float(added.square().mean().sqrt())
     return Scaled(encoding, 1 / size) if adds and size > 0 else encoding
 

@@ -63,7 +63,11 @@ def _sum(tensors: dict[str, Tensor]) -> str:
 def flat_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """An optimiser's tensors by name."""
     state = optimiser.state_dict()["state"]
-    return {f"optimiser/{index}/{key}": value for index, parts in state.items() for key, value in parts.items()}
+    return {
+        f"optimiser/{index}/{key}": value
+        for index, parts in state.items()
+        for key, value in parts.items()
+    }
 
 
 def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
@@ -72,9 +76,15 @@ def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tenso
     for name, value in part(tensors, "optimiser/").items():
         index, key = name.split("/")
         state.setdefault(int(index), {})[key] = value
-    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    optimiser.load_state_dict(
+        {"state": state, "param_groups": optimiser.state_dict()["param_groups"]}
+    )
 
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The tensors whose names start with a prefix, without it."""
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }

@@ -36,8 +36,12 @@ class ModelConfig(Plain):
     head: int = Field(0, ge=0)  # hidden width of the head; 0 is one linear layer
     dropout: float = Field(0.0, ge=0, lt=1)
     dropout_from: Literal["fresh", "bits", "pool"] = "fresh"  # torch's own, or quicker
-    input_dropout: Literal["always", "if added"] = "always"  # or only where the encoding adds to the input
-    initialisation: Literal["torch", "xavier"] = "torch"  # of attention's projections and the output head
+    input_dropout: Literal["always", "if added"] = (
+        "always"  # or only where the encoding adds to the input
+    )
+    initialisation: Literal["torch", "xavier"] = (
+        "torch"  # of attention's projections and the output head
+    )
 
 
 class TrainingConfig(Plain):
@@ -57,8 +61,12 @@ class TrainingConfig(Plain):
     validate_every: int = Field(50, ge=1)
     validation: int = Field(500, ge=1)  # rows, or series
     test: int = Field(2000, ge=1)  # rows, or series
-    stop_below: float = Field(0.0, ge=0)  # training ends when three validations in a row lie below; for scores to lower
-    abandon_above: float | None = None  # a run of a search ends when its mean over the second half can only lie above
+    stop_below: float = Field(
+        0.0, ge=0
+    )  # training ends when three validations in a row lie below; for scores to lower
+    abandon_above: float | None = (
+        None  # a run of a search ends when its mean over the second half can only lie above
+    )
 
 
 class RunConfig(Plain):
@@ -69,10 +77,14 @@ class RunConfig(Plain):
     name: str  # of the row that it belongs to
     encoding: str
     options: dict[str, Any] = {}
-    control: Literal["", "scramble", "alone"] = ""  # order destroyed; or every token sees itself only
+    control: Literal["", "scramble", "alone"] = (
+        ""  # order destroyed; or every token sees itself only
+    )
     baseline: str = ""  # a plain method of the task instead of a model
     match_scale: bool = True  # what is added to the input gets the size of the tokens
-    positions: Literal["order", "times"] = "order"  # counted, or told by the clock of the task's data
+    positions: Literal["order", "times"] = (
+        "order"  # counted, or told by the clock of the task's data
+    )
     seed: int
     device: str = "cpu"
     model: ModelConfig = ModelConfig()

@@ -16,7 +16,13 @@ from torch import Tensor
 from locant._internal.seeds import stable_seed
 from locant.lab.tasks.base import Scores, Task, make_task
 from locant.lab.training.build import StudyModel, build, positional_factor
-from locant.lab.training.checkpoint import flat_optimiser, part, read_tensors, restore_optimiser, write_tensors
+from locant.lab.training.checkpoint import (
+    flat_optimiser,
+    part,
+    read_tensors,
+    restore_optimiser,
+    write_tensors,
+)
 from locant.lab.training.config import RunConfig
 from locant.lab.training.files import Outcome, keep_files
 from locant.lab.training.loop import train
@@ -29,7 +35,9 @@ REST = 20.0  # seconds between checkpoints
 PATIENCE = 3  # validations in a row that must be low before training ends early
 
 
-def execute(run: RunConfig, folder: Path | None = None, *, keep: bool = False, rest: float = REST) -> Outcome:
+def execute(
+    run: RunConfig, folder: Path | None = None, *, keep: bool = False, rest: float = REST
+) -> Outcome:
     """Train and test one run. Deterministic: the same settings give the same metrics, bit for bit.
 
     folder  where a long run leaves a checkpoint every `rest` seconds, from which it goes on; gone when it has ended
@@ -47,7 +55,9 @@ def execute(run: RunConfig, folder: Path | None = None, *, keep: bool = False, r
 class Running:
     """A run in progress."""
 
-    def __init__(self, run: RunConfig, task: Task, folder: Path | None, keep: bool, rest: float) -> None:
+    def __init__(
+        self, run: RunConfig, task: Task, folder: Path | None, keep: bool, rest: float
+    ) -> None:
         self.run, self.task, self.folder, self.keep, self.rest = run, task, folder, keep, rest
         self.model = build(run, task).to(run.device)
         self.started = self._now()
@@ -80,7 +90,9 @@ class Running:
             beta2=settings.beta2,
             groups=self._groups(),
             start=settings.steps if self.abandoned or self.saturated else self.step,
-            resume=None if self.optimiser is None else partial(restore_optimiser, tensors=self.optimiser),
+            resume=None
+            if self.optimiser is None
+            else partial(restore_optimiser, tensors=self.optimiser),
             after=self.after,
         )
         if self.abandoned:
@@ -94,10 +106,17 @@ class Running:
         wrong = [name for name, value in metrics.items() if not math.isfinite(value)]
         if wrong:
             raise FloatingPointError(f"not a number in the end: {', '.join(wrong)}")
-        outcome = Outcome(metrics, self.history, self._cost(), notes(self.model, self.run, self.task, tested.columns))
+        outcome = Outcome(
+            metrics,
+            self.history,
+            self._cost(),
+            notes(self.model, self.run, self.task, tested.columns),
+        )
         if self.folder is not None:
             if self.keep:
-                keep_files(self.folder, self.run, outcome, tested.columns, best=self.weights, last=last)
+                keep_files(
+                    self.folder, self.run, outcome, tested.columns, best=self.weights, last=last
+                )
             self.path.unlink(missing_ok=True)
         return outcome
 
@@ -106,7 +125,9 @@ class Running:
         _seed(stable_seed("dropout", run.seed, step), run.device)
         rows = self.task.batch(run.training.batch, run.seed, step)
         place = Places(run, "train", step)(rows.inputs, rows.real, rows.times)
-        inputs, target, real, pos, see = _to(run.device, rows.inputs, rows.target, rows.real, *place)
+        inputs, target, real, pos, see = _to(
+            run.device, rows.inputs, rows.target, rows.real, *place
+        )
         return self.task.loss(self.model(inputs, pos, real, see), target)
 
     def after(self, step: int, last: float, optimiser: torch.optim.Optimizer) -> bool:
@@ -119,11 +140,17 @@ class Running:
         scores = self.task.validate(predict, settings.validation, self.run.seed)
         self.model.train()
         self.history.append({"step": step, "train_loss": last, **scores})
-        value = scores[self.task.chooses] if self.task.chooses_higher else -scores[self.task.chooses]
+        value = (
+            scores[self.task.chooses] if self.task.chooses_higher else -scores[self.task.chooses]
+        )
         if self.best["value"] is None or value > self.best["value"]:
             self.best = {"value": value, "step": step}
             self.weights = copy.deepcopy(self.model.state_dict())
-        if self.folder is not None and time.perf_counter() - self.saved >= self.rest and step != settings.steps:
+        if (
+            self.folder is not None
+            and time.perf_counter() - self.saved >= self.rest
+            and step != settings.steps
+        ):
             self._save(step, optimiser)
         self.began = self._now()
         return self.abandoned or self.saturated
@@ -137,7 +164,11 @@ class Running:
     def saturated(self) -> bool:
         """Whether nothing is left to learn."""
         low = self.run.training.stop_below
-        return not self.task.chooses_higher and len(self.scores) >= PATIENCE and max(self.scores[-PATIENCE:]) < low
+        return (
+            not self.task.chooses_higher
+            and len(self.scores) >= PATIENCE
+            and max(self.scores[-PATIENCE:]) < low
+        )
 
     @property
     def abandoned(self) -> bool:
@@ -170,9 +201,13 @@ class Running:
 
     def _save(self, step: int, optimiser: torch.optim.Optimizer) -> None:
         tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
-        tensors |= {f"best/{name}": value for name, value in self.weights.items()} | flat_optimiser(optimiser)
+        tensors |= {f"best/{name}": value for name, value in self.weights.items()} | flat_optimiser(
+            optimiser
+        )
         facts = {"step": step, "history": self.history, "best": self.best, "seconds": self.seconds}
-        write_tensors(self.path, tensors, {**facts, "run": self.run.digest(), "code": self.run.code()})
+        write_tensors(
+            self.path, tensors, {**facts, "run": self.run.digest(), "code": self.run.code()}
+        )
         self.saved = time.perf_counter()
 
     def _go_on(self) -> None:
@@ -197,7 +232,9 @@ class Running:
         positional = {id(p) for p in self.model.body.encodings.parameters()}
         shared = [p for p in self.model.parameters() if id(p) not in positional]
         own = [p for p in self.model.parameters() if id(p) in positional]
-        groups: list[dict[str, Any]] = [{"params": shared, "lr": settings.rate, "weight_decay": settings.weight_decay}]
+        groups: list[dict[str, Any]] = [
+            {"params": shared, "lr": settings.rate, "weight_decay": settings.weight_decay}
+        ]
         if own:
             rate = settings.rate * settings.positional_rate / positional_factor(self.model)
             groups.append({"params": own, "lr": rate, "weight_decay": 0.0})
@@ -207,7 +244,9 @@ class Running:
         model = self.model
         return {
             "parameters": float(sum(p.numel() for p in model.parameters())),
-            "positional_parameters": float(sum(p.numel() for p in model.body.encodings.parameters())),
+            "positional_parameters": float(
+                sum(p.numel() for p in model.body.encodings.parameters())
+            ),
             "seconds_a_step": self.seconds / self.history[-1]["step"],
             "seconds": self._now() - self.started,
             "peak_megabytes": peak_megabytes(),
@@ -220,13 +259,17 @@ class Predict:
     def __init__(self, model: StudyModel, run: RunConfig, purpose: str) -> None:
         self.model, self.device, self.places = model, run.device, Places(run, purpose)
 
-    def __call__(self, inputs: Tensor, real: Tensor | None = None, times: Tensor | None = None) -> Tensor:
+    def __call__(
+        self, inputs: Tensor, real: Tensor | None = None, times: Tensor | None = None
+    ) -> Tensor:
         self.model.eval()
         parts = []
         with torch.no_grad():
             for start in range(0, len(inputs), CHUNK):
                 some = inputs[start : start + CHUNK]
-                which, when = (None if one is None else one[start : start + CHUNK] for one in (real, times))
+                which, when = (
+                    None if one is None else one[start : start + CHUNK] for one in (real, times)
+                )
                 place = self.places(some, which, when)
                 moved = _to(self.device, some, place.pos, which, place.see)
                 parts.append(self.model(*moved).cpu())

@@ -40,7 +40,10 @@ def keep_files(
     made_by = {"torch": version("torch"), "python": platform.python_version(), "code": run.code()}
     _write_json(folder / "config.json", {**run.model_dump(), "made_by": made_by})
     _write_json(folder / "metrics.json", {**outcome.metrics, "cost": outcome.cost})
-    _write_csv(folder / "history.csv", {name: [e[name] for e in outcome.history] for name in outcome.history[0]})
+    _write_csv(
+        folder / "history.csv",
+        {name: [e[name] for e in outcome.history] for name in outcome.history[0]},
+    )
     _write_csv(folder / "scores.csv", columns)
     for name, weights in (("best", best), ("last", last)):
         write_tensors(folder / f"{name}.safetensors", weights, {"run": run.digest(), "step": name})

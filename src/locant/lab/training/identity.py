@@ -34,7 +34,9 @@ def reached(starts: Iterable[Start]) -> dict[Start, list[str]]:
         if name in source.imported:
             waiting += _whole(source.imported[name])
         if name:
-            waiting.append((path, ""))  # what a file does when it is imported counts with any of its definitions
+            waiting.append(
+                (path, "")
+            )  # what a file does when it is imported counts with any of its definitions
     return found
 
 
@@ -45,7 +47,9 @@ def fingerprint(starts: Iterable[Start], *more: str) -> str:
 
 
 @cache
-def _fingerprint(starts: tuple[Start, ...], more: tuple[str, ...], _changed: tuple[int, ...]) -> str:
+def _fingerprint(
+    starts: tuple[Start, ...], more: tuple[str, ...], _changed: tuple[int, ...]
+) -> str:
     digests = sorted({digest for some in reached(starts).values() for digest in some})
     return _digest("\n".join([*digests, *more]))
 
@@ -63,7 +67,9 @@ class Source:
 
     path: Path
     defined: dict[str, list[Statement]] = field(default_factory=dict)
-    imported: dict[str, Start] = field(default_factory=dict)  # name → file, name there ("" for the file itself)
+    imported: dict[str, Start] = field(
+        default_factory=dict
+    )  # name → file, name there ("" for the file itself)
 
 
 def read_source(path: Path) -> Source:
@@ -133,7 +139,11 @@ def _for_readers(node: ast.stmt) -> bool:
     """Docstrings, and imports for types alone."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 def _named(statement: Statement, source: Source) -> Iterator[Start]:

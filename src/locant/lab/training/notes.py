@@ -15,14 +15,18 @@ from locant.lab.training.config import RunConfig
 from locant.lab.training.places import Places
 
 
-def notes(model: StudyModel, run: RunConfig, task: Task, columns: dict[str, list[Any]]) -> dict[str, Any]:
+def notes(
+    model: StudyModel, run: RunConfig, task: Task, columns: dict[str, list[Any]]
+) -> dict[str, Any]:
     """The attention of every layer and head on the task's example, its reconstruction, and how scores are spread."""
     rows = task.example(run.seed)
     inputs = rows.inputs[:1]
     real, times = (None if one is None else one[:1] for one in (rows.real, rows.times))
     place = Places(run, "example")(inputs, real, times)
     model.eval()
-    moved = [None if one is None else one.to(run.device) for one in (inputs, place.pos, real, place.see)]
+    moved = [
+        None if one is None else one.to(run.device) for one in (inputs, place.pos, real, place.see)
+    ]
     with torch.no_grad():
         weights = model.look(*moved).weights  # type: ignore[arg-type]
         output = model(*moved).cpu()
@@ -43,8 +47,15 @@ def histogram(scores: list[float], kinds: list[int], bins: int = 40) -> dict[str
     values, faulty = np.asarray(scores, float), np.asarray(kinds) > 0
     low = max(values[values > 0].min(), values.max() * 1e-5) if (values > 0).any() else 1.0
     edges = np.geomspace(low, max(values.max(), low * 1.001), bins + 1)
-    counts = [np.histogram(values[which].clip(edges[0], edges[-1]), edges)[0].tolist() for which in (~faulty, faulty)]
-    return {"edges": [float(f"{edge:.5g}") for edge in edges], "normal": counts[0], "faulty": counts[1]}
+    counts = [
+        np.histogram(values[which].clip(edges[0], edges[-1]), edges)[0].tolist()
+        for which in (~faulty, faulty)
+    ]
+    return {
+        "edges": [float(f"{edge:.5g}") for edge in edges],
+        "normal": counts[0],
+        "faulty": counts[1],
+    }
 
 
 def _rounded(values: Tensor) -> list[list[float]]:

@@ -25,7 +25,9 @@ class Places:
         self.control, self.positions = run.control, run.positions
         self.draw = generator(f"scramble/{purpose}", run.seed, *numbers)
 
-    def __call__(self, inputs: Tensor, real: Tensor | None = None, times: Tensor | None = None) -> Place:
+    def __call__(
+        self, inputs: Tensor, real: Tensor | None = None, times: Tensor | None = None
+    ) -> Place:
         rows, length = inputs.shape[:2]
         pos = torch.arange(length) if self.positions == "order" else _by_clock(times)
         if self.control == "scramble":
@@ -40,7 +42,10 @@ class Places:
             return key.argsort(-1)
         key = torch.where(real, key, 2.0)
         order = key.argsort(dim=-1, stable=True)  # the real ones, shuffled, then the others
-        spots = torch.where(real, torch.arange(length), length + torch.arange(length)).sort(-1).values % length
+        spots = (
+            torch.where(real, torch.arange(length), length + torch.arange(length)).sort(-1).values
+            % length
+        )
         return torch.empty_like(order).scatter(1, spots, order)
 
 

@@ -11,7 +11,9 @@ from locant.attention.request import Request
 
 NAME = "tiled"
 MIN_PAIRS = 512 * 512  # queries × keys, from which a bias by distance is not materialized
-MIN_PAIRS_MATERIALIZED = 1024 * 1024  # and any other bias or mask, of which a block is materialized at a time
+MIN_PAIRS_MATERIALIZED = (
+    1024 * 1024
+)  # and any other bias or mask, of which a block is materialized at a time
 
 
 def refuses(request: Request) -> str:
@@ -42,7 +44,11 @@ def unsuited(request: Request) -> str:
     pairs = request.queries * request.keys
     if request.bias == "materialized":
         return "so short a bias is better materialized"
-    least = MIN_PAIRS if request.bias == "toeplitz" and request.mask == "none" else MIN_PAIRS_MATERIALIZED
+    least = (
+        MIN_PAIRS
+        if request.bias == "toeplitz" and request.mask == "none"
+        else MIN_PAIRS_MATERIALIZED
+    )
     return "so short a bias or mask is better materialized" if pairs < least else ""
 
 
@@ -57,9 +63,19 @@ def describe(request: Request) -> str:
     return f"{what}, so that memory grows with length"
 
 
-def run(q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs, *, scale: float, drop: nn.Dropout | None) -> Tensor:
+def run(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    inputs: AttentionInputs,
+    *,
+    scale: float,
+    drop: nn.Dropout | None,
+) -> Tensor:
     precise = torch.promote_types(q.dtype, torch.float32)  # half precision is computed in float32
     bias, unseeing = inputs.by_blocks(precise)
     wide_q, wide_k, wide_v = q.to(precise), k.to(precise), v.to(precise)
-    out = tiled_attention(wide_q, wide_k, wide_v, bias, causal=inputs.causal, scale=scale).to(q.dtype)
+    out = tiled_attention(wide_q, wide_k, wide_v, bias, causal=inputs.causal, scale=scale).to(
+        q.dtype
+    )
     return out if unseeing is None else out.masked_fill(unseeing, 0.0)

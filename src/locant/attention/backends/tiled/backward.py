@@ -60,7 +60,9 @@ def gradients(
     """Compute all gradients; with `learns`, those of the bias too."""
     queries, keys = saved.q.shape[-2], saved.k.shape[-2]
     longest_k = longest_keys(saved.k, saved.v)
-    groups = [_QueryGroup(saved, block, scale) for block in query_blocks(queries, keys, causal, at_once)]
+    groups = [
+        _QueryGroup(saved, block, scale) for block in query_blocks(queries, keys, causal, at_once)
+    ]
     needed = []  # of all keys, where that can be told without materializing a block
     if not bias.matrices:
         needed = [key_ranges(bias.block(g.block), g.longest_q, longest_k, g.logs) for g in groups]
@@ -70,7 +72,9 @@ def gradients(
     for start in range(0, keys, space.width):
         piece = _KeyPiece(saved, start, space)
         for number, group in enumerate(groups):
-            block = group.block._replace(start=start, keys=min(start + space.width, group.block.keys))
+            block = group.block._replace(
+                start=start, keys=min(start + space.width, group.block.keys)
+            )
             if block.keys <= start:
                 continue
             with torch.set_grad_enabled(learns):
@@ -79,11 +83,15 @@ def gradients(
             if bias.matrices:
                 ranges = ranges_in_piece(numbers, group.longest_q, longest_k, start, *group.logs)
             else:
-                ranges = [[one.clipped(start, block.keys) for one in some] for some in needed[number]]
+                ranges = [
+                    [one.clipped(start, block.keys) for one in some] for some in needed[number]
+                ]
             gathered = bias.gradient(block, made, learned) if learns else None
             for row, some in enumerate(ranges):
                 of_row = numbers[row % len(numbers)].expand(len(some), -1, -1)
-                for heads, span in group_heads([(one.first, one.last) for one in some], HEADS_AT_ONCE):
+                for heads, span in group_heads(
+                    [(one.first, one.last) for one in some], HEADS_AT_ONCE
+                ):
                     if span.start < span.stop:
                         fades = any(one.fades(span.start, span.stop) for one in some[heads])
                         part = piece.add(row, heads, group, span, of_row[heads], fades)
@@ -136,16 +144,22 @@ class _KeyPiece:
         one = v.new_ones(()).expand(*v.shape[:-1], 1)
         self.k = torch.cat([self.plain_k, one], -1)
         self.v = pad(torch.cat([v, one], -1), (0, 0, 0, space.zero_columns))
-        self.dk, self.dv = (torch.zeros_like(v.mT, memory_format=torch.contiguous_format) for _ in range(2))
+        self.dk, self.dv = (
+            torch.zeros_like(v.mT, memory_format=torch.contiguous_format) for _ in range(2)
+        )
         self.space = space
 
-    def add(self, row: int, heads: slice, group: _QueryGroup, keys: slice, bias: Tensor, fades: bool) -> Tensor:
+    def add(
+        self, row: int, heads: slice, group: _QueryGroup, keys: slice, bias: Tensor, fades: bool
+    ) -> Tensor:
         """Add what some heads of a batch row give, for a block of queries over some keys of the piece.
 
         Returns dS, (heads, queries, keys), followed by the zero columns; its memory is soon written again.
         """
         space = self.space
-        q, g, q_t, g_t, dq = (t[row, heads] for t in (group.q, group.g, group.q_t, group.g_t, group.dq))
+        q, g, q_t, g_t, dq = (
+            t[row, heads] for t in (group.q, group.g, group.q_t, group.g_t, group.dq)
+        )
         dk, dv = (t[row, heads, :, keys] for t in (self.dk, self.dv))
         many, count, some = q.shape[0], q.shape[1], keys.stop - keys.start
         weights = space.scores[: many * count * some].view(many, count, some)

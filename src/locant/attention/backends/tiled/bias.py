@@ -107,8 +107,12 @@ class _AlongDiagonals:
 
     def add(self, row: int, heads: slice, first: int, part: Tensor) -> None:
         many, count, wide = part.shape
-        slanted = part.as_strided((many, count, wide - 1), (count * wide, wide - 1, 1), part.storage_offset())
-        sums = slanted.sum(1)  # query r begins r columns to the left: (heads, keys + zero columns − 1)
+        slanted = part.as_strided(
+            (many, count, wide - 1), (count * wide, wide - 1, 1), part.storage_offset()
+        )
+        sums = slanted.sum(
+            1
+        )  # query r begins r columns to the left: (heads, keys + zero columns − 1)
         begin = self.start + first
         line = _of_heads(self.line[0], heads)[:, begin : begin + wide - 1]
         line += sums[:, : line.shape[1]].sum_to_size(line.shape)  # what lies past the end is zero
@@ -148,12 +152,16 @@ class ComputedBias:
         queries, keys = block.last - block.first, block.keys - block.start
         q_pos = self.q_pos.narrow(axis, block.first, queries).flip(axis)
         found = self.encoding.bias(q_pos, self.k_pos.narrow(axis, block.start, keys))
-        bias = check_bias(self.encoding, found, (self.batch, self.encoding.shape.heads, queries, keys))
+        bias = check_bias(
+            self.encoding, found, (self.batch, self.encoding.shape.heads, queries, keys)
+        )
         assert bias is not None  # or there would be no ComputedBias
         ahead = self.k_pos.shape[axis] - self.q_pos.shape[axis]
         if not self.causal or block.keys <= block.first + ahead + 1:
             return bias
-        query = torch.arange(block.last - 1, block.first - 1, -1, device=bias.device)[:, None] + ahead
+        query = (
+            torch.arange(block.last - 1, block.first - 1, -1, device=bias.device)[:, None] + ahead
+        )
         may_see = torch.arange(block.start, block.keys, device=bias.device) <= query
         return bias + additive_mask(may_see, bias.dtype)
 
@@ -166,7 +174,12 @@ class _ThroughComputation:
     """The gradient of a materialized block, passed on to an encoding's parameters."""
 
     def __init__(
-        self, tensors: tuple[Tensor, ...], bias: Tensor, totals: list[Tensor], used_once: bool, start: int
+        self,
+        tensors: tuple[Tensor, ...],
+        bias: Tensor,
+        totals: list[Tensor],
+        used_once: bool,
+        start: int,
     ) -> None:
         self.tensors, self.bias, self.start = tensors, bias, start  # bias (1|B, 1|H, queries, keys)
         self.totals = totals  # one for each of the tensors
@@ -175,7 +188,9 @@ class _ThroughComputation:
 
     def add(self, row: int, heads: slice, first: int, part: Tensor) -> None:
         if self.used_once and part.shape == self.bias.shape[1:]:
-            self.numbers = part[None]  # the only part; it is used before its memory is written again
+            self.numbers = part[
+                None
+            ]  # the only part; it is used before its memory is written again
             return
         if self.numbers is None:
             self.numbers = torch.zeros_like(self.bias, memory_format=torch.contiguous_format)
@@ -184,7 +199,9 @@ class _ThroughComputation:
         numbers += part.sum_to_size(numbers.shape)
 
     def finish(self) -> None:
-        if self.numbers is None or not self.bias.requires_grad:  # parameters may act through another hook
+        if (
+            self.numbers is None or not self.bias.requires_grad
+        ):  # parameters may act through another hook
             return
         given = torch.autograd.grad(self.bias, self.tensors, self.numbers, allow_unused=True)
         for total, part in zip(self.totals, given, strict=True):
@@ -238,7 +255,9 @@ def _of_heads(numbers: Tensor, heads: slice) -> Tensor:
     return numbers if len(numbers) == 1 else numbers[heads]
 
 
-def check_bias(encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]) -> Tensor | None:
+def check_bias(
+    encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]
+) -> Tensor | None:
     """Check what an encoding's `bias` gave against (B,H,Q,K) and give it four dimensions."""
     if bias is None:
         return None

@@ -80,4 +80,7 @@ def group_heads(needed: list[tuple[int, int]], most: int) -> list[tuple[slice, s
         groups.append((1, first, last))
         alone = last - first
     ends = torch.tensor([count for count, _, _ in groups]).cumsum(0).tolist()
-    return [(slice(end - count, end), slice(*keys)) for end, (count, *keys) in zip(ends, groups, strict=True)]
+    return [
+        (slice(end - count, end), slice(*keys))
+        for end, (count, *keys) in zip(ends, groups, strict=True)
+    ]

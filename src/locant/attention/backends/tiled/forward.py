@@ -27,9 +27,16 @@ from locant.attention.backends.tiled.blocking import (
     query_blocks,
     slice_reversed,
 )
-from locant.attention.backends.tiled.pruning import KeyRange, key_ranges, longest_keys, ranges_in_piece
+from locant.attention.backends.tiled.pruning import (
+    KeyRange,
+    key_ranges,
+    longest_keys,
+    ranges_in_piece,
+)
 
-QUERIES_AT_ONCE = 256  # with fewer than 192 torch's kernel takes them in smaller parts, much slower,
+QUERIES_AT_ONCE = (
+    256  # with fewer than 192 torch's kernel takes them in smaller parts, much slower,
+)
 QUERIES_UNPRUNED = 768  # and from so many on in larger ones, quicker where no key can be pruned
 MAX_BIAS_ELEMENTS = 1 << 23  # of a block that may be materialized, however few queries there are
 KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
@@ -40,7 +47,9 @@ def available() -> bool:
     return hasattr(torch.ops.aten, KERNEL)
 
 
-def tiled_attention(q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, *, causal: bool, scale: float) -> Tensor:
+def tiled_attention(
+    q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, *, causal: bool, scale: float
+) -> Tensor:
     """Attend from q (B,H,Q,d) to k and v (B,H,K,d) under a bias that holds the causal order too: (B,H,Q,d)."""
     q, k, v = (t if t.stride(-1) == 1 else t.contiguous() for t in (q, k, v))  # or the kernel errs
     with torch.autocast(q.device.type, enabled=False):
@@ -59,11 +68,20 @@ def queries_at_once(q: Tensor, keys: int, bias: BlockBias, most: int) -> int:
 class _Tiled(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, causal: bool, scale: float, *learned: Tensor
+        ctx: Any,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: BlockBias,
+        causal: bool,
+        scale: float,
+        *learned: Tensor,
     ) -> Tensor:
         out, logs = _forward(q, k, v, bias, causal, scale)
         again = [tensor for tensor in bias.read if not tensor.is_inference()]
-        ctx.save_for_backward(q, k, v, out, logs, *again)  # torch then refuses if one of them was changed
+        ctx.save_for_backward(
+            q, k, v, out, logs, *again
+        )  # torch then refuses if one of them was changed
         ctx.bias, ctx.causal, ctx.scale = bias, causal, scale
         return out
 
@@ -74,18 +92,24 @@ class _Tiled(torch.autograd.Function):
         bias = ctx.bias
         if torch.is_grad_enabled():  # the gradients will be differentiated themselves
             whole = lambda: materialize(bias, q.shape[-2], k.shape[-2])  # noqa: E731
-            dq, dk, dv, *others = differentiable_gradients(q, k, v, whole, bias.learned, ctx.scale, grad)
+            dq, dk, dv, *others = differentiable_gradients(
+                q, k, v, whole, bias.learned, ctx.scale, grad
+            )
             return dq, dk, dv, None, None, None, *others
         learns = any(ctx.needs_input_grad[6:])
         at_once = queries_at_once(q, k.shape[-2], bias, backward.QUERIES_AT_ONCE)
         saved = SavedForward(q, k, v, out, logs, grad)
         with torch.autocast(q.device.type, enabled=False):
-            found = gradients(saved, bias, causal=ctx.causal, scale=ctx.scale, at_once=at_once, learns=learns)
+            found = gradients(
+                saved, bias, causal=ctx.causal, scale=ctx.scale, at_once=at_once, learns=learns
+            )
         learned = found.learned if learns else [None] * len(bias.learned)
         return found.q, found.k, found.v, None, None, None, *learned
 
 
-def _forward(q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, causal: bool, scale: float) -> tuple[Tensor, Tensor]:
+def _forward(
+    q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, causal: bool, scale: float
+) -> tuple[Tensor, Tensor]:
     """Compute the output (B,H,Q,d) and ℓ (B,H,Q) by torch's fused kernel."""
     queries, keys, width = q.shape[-2], k.shape[-2], piece_width(q.shape[1])
     reversed_q, norms, longest_k = q.flip(-2), q.norm(dim=-1) * abs(scale), longest_keys(k, v)
@@ -101,7 +125,9 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, causal: bool, sca
         return numbers, key_ranges(numbers, longest_q, longest_k, None)
 
     most = QUERIES_AT_ONCE
-    if not bias.matrices and (not causal or queries >= 4 * QUERIES_UNPRUNED):  # or much is computed in vain
+    if not bias.matrices and (
+        not causal or queries >= 4 * QUERIES_UNPRUNED
+    ):  # or much is computed in vain
         _, last = examine(QueryBlock(max(0, queries - QUERIES_AT_ONCE), queries, keys))
         if all((one.first, one.last) == (0, keys) for row in last for one in row):
             most = QUERIES_UNPRUNED
@@ -112,11 +138,15 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, causal: bool, sca
             needed = [_hull(head) for head in zip(*ranges, strict=True)]
             for heads, span in group_heads(needed, len(needed)):
                 if span.start < span.stop:
-                    some_q, so_far, log = (slice_reversed(t[:, heads], block) for t in (reversed_q, out, logs))
+                    some_q, so_far, log = (
+                        slice_reversed(t[:, heads], block) for t in (reversed_q, out, logs)
+                    )
                     some_k, some_v = (t[:, heads, piece.start :][..., span, :] for t in (k, v))
                     some_bias = numbers.expand(*q.shape[:2], -1, -1)[:, heads, :, span]
                     _join(so_far, log, *_attend_some(some_q, some_k, some_v, some_bias, scale))
-    logs = logs.masked_fill(logs == -math.inf, 0.0)  # a query that sees no key: every weight exp(−∞ − 0) is 0
+    logs = logs.masked_fill(
+        logs == -math.inf, 0.0
+    )  # a query that sees no key: every weight exp(−∞ − 0) is 0
     return out.flip(-2), logs[..., 0].flip(-1)
 
 
@@ -126,12 +156,16 @@ def _hull(ranges: Iterable[KeyRange]) -> tuple[int, int]:
     return min(first for first, _ in some), max(last for _, last in some)
 
 
-def _attend_some(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+def _attend_some(
+    q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float
+) -> tuple[Tensor, Tensor]:
     """Compute the output (B,H,Q,d) and ℓ (B,H,Q,1) over some keys; ℓ is −∞ for a query that sees none of them."""
     out, logs = getattr(torch.ops.aten, KERNEL)(q, k, v, attn_mask=bias, scale=scale)
     logs = logs[..., None]
     if bool((bias[..., 0] == -math.inf).any()):
-        nothing = bias.amax(-1, keepdim=True) == -math.inf  # the kernel's answer for these is not to be relied on
+        nothing = (
+            bias.amax(-1, keepdim=True) == -math.inf
+        )  # the kernel's answer for these is not to be relied on
         out, logs = out.masked_fill(nothing, 0.0), logs.masked_fill(nothing, -math.inf)
     return out, logs
 

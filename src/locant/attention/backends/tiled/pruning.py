@@ -71,7 +71,9 @@ def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int 
     """
     lowest, highest = _extremes(bias)
     before = start // KEY_BLOCK
-    content = longest_q[..., None] * longest_k[..., before : before + highest.shape[-1]]  # at most so far
+    content = (
+        longest_q[..., None] * longest_k[..., before : before + highest.shape[-1]]
+    )  # at most so far
     return Bounds(lowest - content, highest + content)
 
 
@@ -128,7 +130,9 @@ def _extremes(bias: Tensor) -> tuple[Tensor, Tensor]:
     queries, keys = bias.shape[-2:]
     if bias.stride()[-2:] != (1, 1):
         return _blocks(bias.amin(-2), math.inf).amin(-1), _blocks(bias.amax(-2), -math.inf).amax(-1)
-    line = bias.as_strided((*bias.shape[:2], queries + keys - 1), (*bias.stride()[:2], 1))  # equal diagonals
+    line = bias.as_strided(
+        (*bias.shape[:2], queries + keys - 1), (*bias.stride()[:2], 1)
+    )  # equal diagonals
     blocks, wide = -(-keys // KEY_BLOCK), KEY_BLOCK + queries - 1
     missing = (blocks - 1) * KEY_BLOCK + wide - line.shape[-1]
     low = pad(line, (0, missing), value=math.inf).unfold(-1, wide, KEY_BLOCK)
@@ -138,4 +142,6 @@ def _extremes(bias: Tensor) -> tuple[Tensor, Tensor]:
 
 def _blocks(numbers: Tensor, value: float) -> Tensor:
     """Cut (…, keys) into (…, blocks, KEY_BLOCK), the last block filled up with `value`."""
-    return pad(numbers, (0, -numbers.shape[-1] % KEY_BLOCK), value=value).unflatten(-1, (-1, KEY_BLOCK))
+    return pad(numbers, (0, -numbers.shape[-1] % KEY_BLOCK), value=value).unflatten(
+        -1, (-1, KEY_BLOCK)
+    )
