@@ -106,7 +106,7 @@ def test_widths_that_do_not_fit_are_left_out_unless_asked_for(mine):
         (("sinusoidal", "--set", "base=-3"), ["base", "-3"]),
         (
             ("sinusoidal", "--out", "/dev/null/pictures"),
-            ["--out /dev/null/pictures cannot be written", "another place"],
+            ["--out /dev/null/pictures cannot be written", "another path"],
         ),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",

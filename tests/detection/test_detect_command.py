@@ -293,7 +293,7 @@ def test_a_truncated_or_changed_detector_is_refused(file, tmp_path, name):
         (["--smooth", "-1"], "at least 0 for smooth"),
         (["--train", "a.csv", "--model", "b"], "exclude each other"),
         (["--model", "nowhere"], "is no saved detector"),
-        (["--out", "mine.csv/x"], "is a file. Choose another place"),
+        (["--out", "mine.csv/x"], "is a file. Choose another path"),
     ],
 )
 def test_a_wrong_request_is_refused_before_anything_runs(

@@ -182,7 +182,5 @@ def test_an_encoding_of_the_users_own_that_breaks_is_told_and_the_server_lives(t
     )
     first, second = done.stdout.splitlines()
     assert first.startswith("400 ")
-    assert json.loads(first[4:])["error"].startswith(
-        "broken.py:Broken failed while it was looked at: "
-    )
+    assert json.loads(first[4:])["error"].startswith("broken.py:Broken failed while it was used: ")
     assert second.startswith("200 ")

@@ -1,4 +1,4 @@
-"""A user's own file while it is used: what it prints goes beside the answer, what it raises is told in a sentence."""
+"""The one guard around a user's own file: what it prints, and what it raises."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from contextlib import contextmanager, redirect_stdout
 
 
 @contextmanager
-def told(name: str) -> Iterator[None]:
-    """Around all work with the encoding of this name; errors of our own encodings stay as they are."""
+def user_code(name: str, doing: str = "was used") -> Iterator[None]:
+    """Guard all work with the encoding or class called `name`.
+
+    What a user's file prints goes to standard error, beside the answer. What it raises becomes a
+    ValueError with the name in it. Errors of locant's own encodings stay as they are.
+    """
     try:
         with redirect_stdout(sys.stderr):
             yield
@@ -19,5 +23,5 @@ def told(name: str) -> Iterator[None]:
         if ".py" not in name:
             raise
         raise ValueError(
-            f"{name} failed while it was looked at: {type(problem).__name__}: {problem}"
+            f"{name} failed while it {doing}: {type(problem).__name__}: {problem}"
         ) from problem

@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from locant._internal.files import check_file, unwritable, write_atomically
 from locant.encodings.registry import canonical, describe, names
 from locant.shapes import Shape
 
@@ -65,7 +66,7 @@ def check(
         describe(name)  # a wrong name is told before anything runs
     Shape(dim, heads, length)
     if html is not None:
-        _make_room(html)
+        check_file("--html", html)
     effort = "quick" if quick else "full" if full else "usual"
     request = {"dim": dim, "heads": heads, "length": length, "effort": effort, "seed": seed}
     request["only"] = only.replace(" ", "").split(",") if only else None
@@ -90,28 +91,11 @@ def _tell(
         print(certificates.matrix_text(papers, max(Console().width, 100)))
     if html is not None:  # last, so that nothing measured is lost when it cannot be written
         try:
-            html.write_text(certificates.html(papers), encoding="utf-8")
+            with write_atomically(html) as partial:
+                partial.write_text(certificates.html(papers), encoding="utf-8")
         except OSError as problem:
-            raise _unwritable(html, problem) from None
+            raise unwritable("--html", html, problem) from None
         print(f"wrote {html}", file=sys.stderr)
-
-
-def _make_room(html: Path) -> None:
-    """A page that cannot be written is told before anything runs."""
-    try:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        if html.is_dir():
-            raise ValueError(
-                f"--html {html} is a folder. Name a file in it: {html / 'certificates.html'}"
-            )
-    except OSError as problem:
-        raise _unwritable(html, problem) from None
-
-
-def _unwritable(html: Path, problem: OSError) -> ValueError:
-    return ValueError(
-        f"--html {html} cannot be written: {problem.strerror or problem}. Choose another place."
-    )
 
 
 def _certify_all(chosen: list[str], request: dict[str, Any], workers: int) -> list[dict[str, Any]]:

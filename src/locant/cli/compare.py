@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from locant._internal.assignments import parse_assignment
 from locant._internal.checks import listed, one_of, whole_number
 from locant.cli.nab import TASK, name_folder
 from locant.cli.own import own_study
@@ -145,7 +145,7 @@ def compare(
                 f"{', '.join(given)}: for your own data alone. Give --data FILE, or leave this out."
             )
     study = study or TASK
-    changes |= dict(_assignment(text) for text in change or [])
+    changes |= dict(parse_assignment(text) for text in change or [])
     if encodings is not None:
         changes["encodings"] = listed("--encodings", encodings)
     if seeds is not None:
@@ -277,19 +277,6 @@ class Display(Watch):
         done, runs = int(now.completed), int(now.total or 0)
         if self.progress.disable and done * 10 // runs > (done - 1) * 10 // runs:
             print(f"{now.description}: {done} of {runs} runs, {note}", file=sys.stderr, flush=True)
-
-
-def _assignment(text: str) -> tuple[str, Any]:
-    """`training.steps=100` as a field and its value; what is no TOML value is taken as text."""
-    field, sign, value = text.partition("=")
-    if not sign or not field.strip():
-        raise ValueError(
-            f"--set needs field=value, such as training.steps=100. Got {text!r} instead."
-        )
-    try:
-        return field.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return field.strip(), value
 
 
 def _list() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from locant._internal.checks import listed, whole_number
+from locant._internal.files import check_folder
 
 if TYPE_CHECKING:
     from locant.anomaly.detector import Detection, Settings
@@ -133,7 +133,7 @@ def detect(
     whole_number("detect", "--learn", learn, least=100)
     for place in (folder, save):
         if place is not None:
-            _check_place(place)
+            check_folder("--out", place)
     if file != PIPE and Path(file).resolve() in [(folder / name).resolve() for name in WRITTEN]:
         raise ValueError(
             f"{file} would be overwritten by what is found in it. Give another --out than {folder}."
@@ -265,14 +265,3 @@ def progress() -> Iterator[Tell]:
     ) as bar:
         task = bar.add_task("reading", total=1.0)
         yield lambda what, share: bar.update(task, description=what, completed=share)
-
-
-def _check_place(folder: Path) -> None:
-    """A folder that cannot be written is told before anything runs, and none is made for nothing."""
-    above = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not above.is_dir():
-        raise ValueError(f"{folder} cannot be written: {above} is a file. Choose another place.")
-    if not os.access(above, os.W_OK):
-        raise ValueError(
-            f"{folder} cannot be written: {above} allows no writing. Choose another place."
-        )

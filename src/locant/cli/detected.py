@@ -119,7 +119,7 @@ def headline(found: Detection) -> str:
 
 def draw(found: Detection, path: Path, theme: str) -> Path:
     """The picture of the series with its events."""
-    from locant.anomaly.detector.whole import whole
+    from locant._internal.files import write_atomically
     from locant.figures.plots import detected
     from locant.figures.plots.frame import Frame
     from locant.figures.plots.saving import save
@@ -147,7 +147,7 @@ def draw(found: Detection, path: Path, theme: str) -> Path:
         title=title[0].upper() + title[1:],
         frame=Frame(theme=theme, note=f"by {found.self_test[0].name}"),
     )
-    with whole(path) as half:
+    with write_atomically(path) as half:
         save(axes, half, title=title)
     return path
 

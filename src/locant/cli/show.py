@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from locant._internal.assignments import parse_assignment
 from locant._internal.checks import at_least, one_of, whole_number
-from locant._internal.user_code import told as told_of
+from locant._internal.files import check_folder, unwritable
+from locant._internal.user_code import user_code
 from locant.encodings.registry import Entry, canonical, describe
 from locant.figures.plots import FORMATS
 from locant.shapes import Shape
@@ -96,9 +97,9 @@ def show(
     options = dict(_option(text) for text in change or [])
     folder = (out or Path("locant-pictures") / entry.name.rpartition(":")[2]) if pictures else None
     if folder is not None:
-        _make_room(folder)
+        check_folder("--out", folder)
     size = {"dim": dim, "heads": heads, "length": length, **options}
-    with told_of(name):
+    with user_code(name):
         encoding = _make(name, seed, size, place, key)
         parts = _worked(name, seed, size, width, encoding, place, key)
     told: dict[str, Any] = {"encoding": name, "position": place, "key": key, **size}
@@ -125,18 +126,11 @@ def text(entry: Entry, parts: list[Part], width: int) -> Iterator[str]:
 
 
 def _option(given: str) -> tuple[str, Any]:
-    """`base=500` as a name and a value."""
-    name, equals, value = given.partition("=")
-    if not equals or not name:
-        raise ValueError(
-            f"--set needs a name and a value, as in --set base=500. Got {given!r} instead."
-        )
+    """Read `base=500` as an option of the encoding's own."""
+    name, value = parse_assignment(given, example="base=500")
     if name in ("dim", "heads", "length"):
         raise ValueError(f"{name} is no option of the encoding's own: write --{name} {value}.")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
+    return name, value
 
 
 def _make(name: str, seed: int, size: dict[str, Any], *places: float) -> Encoding:
@@ -197,35 +191,19 @@ def _draw(
     from locant.figures.plots.frame import Frame
     from locant.figures.plots.gallery import caption, write
 
-    with told_of(name):
+    with user_code(name):
         drawn, left_out = pictures(encoding, *places)
     learns = any(parameter.requires_grad for parameter in encoding.parameters())
     frame = Frame(name, theme, "untrained: its learned numbers are as they start" if learns else "")
     written: dict[str, list[str]] = {}
     say("\nPictures")
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         for picture, files in write(drawn, folder, endings, frame):
             written[picture] = [str(file) for file in files]
             say("\n    ".join([f"  {caption(picture)}", *written[picture]]))
     except OSError as problem:
-        raise _unwritable(folder, problem) from None
+        raise unwritable("--out", folder, problem) from None
     for reason in dict.fromkeys(left_out.values()):
         say(f"  no {', '.join(one for one, why in left_out.items() if why == reason)}: {reason}")
     return {"pictures": written, "left_out": left_out}
-
-
-def _make_room(folder: Path) -> None:
-    """A folder that cannot be written is told before anything runs."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".locant"
-        probe.touch()
-        probe.unlink()
-    except OSError as problem:
-        raise _unwritable(folder, problem) from None
-
-
-def _unwritable(folder: Path, problem: OSError) -> ValueError:
-    return ValueError(
-        f"--out {folder} cannot be written: {problem.strerror or problem}. Choose another place."
-    )

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import torch
 
-from locant._internal.user_code import told
+from locant._internal.user_code import user_code
 from locant.encodings.registry import describe
 from locant.explorer.answers import answer
 from locant.explorer.asked import WORDS
@@ -23,7 +23,7 @@ TRAINING = TrainingConfig(steps=300, warm_up=20, validate_every=300, validation=
 @torch.no_grad()
 def sentence(name: str, words: list[str], trained: bool, back: int) -> bytes:
     """Attention weights (layers, heads, T, T), each row a word that looks; and how often a trained model is right."""
-    with told(name):
+    with user_code(name):
         run, task = _run(name, back)
         model, right = (
             _learnt(name, back, describe(name).path.stat().st_mtime_ns)

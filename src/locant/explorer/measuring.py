@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locant._internal.user_code import told
+from locant._internal.user_code import user_code
 from locant.certification.certificate import certify
 from locant.explorer.answers import answer
 from locant.explorer.pictures import Size, made
@@ -10,5 +10,5 @@ from locant.explorer.pictures import Size, made
 
 def certificate(name: str, size: Size) -> bytes:
     """As `Certificate.to_dict` gives it."""
-    with told(name):
+    with user_code(name):
         return answer(certify(made(name, size), effort="quick", name=name).to_dict())

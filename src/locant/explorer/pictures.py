@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from locant._internal.user_code import told
+from locant._internal.user_code import user_code
 from locant.certification.probe import seeded
 from locant.encodings.base import Encoding
 from locant.encodings.registry import make
@@ -28,7 +28,7 @@ def made(name: str, size: Size) -> Encoding:
 @torch.no_grad()
 def picture(name: str, size: Size, view: str, head: int) -> bytes:
     """{"numbers": …}, or {"reason": why there is none}."""
-    with told(name):
+    with user_code(name):
         encoding = still(made(name, size))
         draw: Callable[[Encoding], Numbers] = (
             partial(_one_head, head=head) if view == "bias" else PICTURES[view]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from locant._internal.seeds import stable_seed
-from locant._internal.user_code import told
+from locant._internal.user_code import user_code
 from locant.certification.probe import seeded
 from locant.explorer.answers import answer
 from locant.explorer.orders import verdict
@@ -25,7 +25,7 @@ def shuffled(name: str, size: Size, words: list[str], order: list[int]) -> bytes
 
     What can be concluded from it is answered as a sentence, `verdict`.
     """
-    with told(name):
+    with user_code(name):
         encoding = made(name, {**size, "length": max(size["length"], len(words))})
         with seeded(1):
             model = Transformer(encoding, layers=2, causal=encoding.causal_only).eval()

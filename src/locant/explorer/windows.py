@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from locant._internal.user_code import told
+from locant._internal.user_code import user_code
 from locant.explorer.answers import answer
 from locant.explorer.stored import kept, record_of
 from locant.lab.store.notes import unpacked
@@ -36,7 +36,7 @@ def window(path: Path, study: str, name: str, trained: bool) -> bytes:
         raise ValueError(
             f"{record.id} was kept by another version of locant, whose runs cannot be built anew."
         ) from None
-    with told(run.encoding):
+    with user_code(run.encoding):
         task = make_task(run.task, **run.task_options)
         note = row.notes[noted] if trained else notes(build(run, task), run, task, {})
     return answer(

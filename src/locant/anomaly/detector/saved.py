@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from locant._internal.files import write_atomically
 from locant.anomaly.detector.calibration import Calibration
 from locant.anomaly.detector.candidates import Candidate
 from locant.anomaly.detector.clock import Clock
@@ -21,7 +22,6 @@ from locant.anomaly.detector.detection import Chosen, Threshold, Trial
 from locant.anomaly.detector.detector import Detector
 from locant.anomaly.detector.method import Stretch
 from locant.anomaly.detector.thresholds import CleanScores
-from locant.anomaly.detector.whole import whole
 from locant.lab.tasks._units import Units
 from locant.lab.training.checkpoint import part, read_tensors, write_tensors
 
@@ -35,7 +35,7 @@ def save(detector: Detector, folder: str | Path) -> Path:
         raise ValueError(f"{folder} is a file. A detector is saved in a folder: name another.")
     facts = json.loads(json.dumps(_facts(detector)))
     write_tensors(place / NUMBERS, _tensors(detector), facts)
-    with whole(place / FACTS) as half:
+    with write_atomically(place / FACTS) as half:
         half.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return place
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from locant._internal.files import write_atomically
 from locant.anomaly.detector.detection import Detection, Event
 from locant.anomaly.detector.method import Floats
-from locant.anomaly.detector.whole import whole
 
 
 def scores_table(found: Detection, baselines: Mapping[str, Floats] | None = None) -> pl.DataFrame:
@@ -98,7 +98,7 @@ def write_tables(
         "events.csv",
         "events.json",
     ):
-        with whole(folder / name) as half:
+        with write_atomically(folder / name) as half:
             if name.endswith(".parquet"):
                 table.write_parquet(half)
             elif name == "events.json":

@@ -17,6 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from locant._internal.files import write_atomically
 from locant.lab.store.store import Kept, Store, named
 from locant.lab.store.study import FIRST_SEARCH_SEED
 
@@ -44,14 +45,12 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
     text = json.dumps(
         {"format": FORMAT, "studies": studies, "runs": [asdict(run) for run in runs.values()]}
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f"{path.name}.part")
     with (
-        half.open("wb") as raw,
+        write_atomically(path) as partial,
+        partial.open("wb") as raw,
         gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file,
     ):
         file.write(text.encode())
-    half.replace(path)
 
 
 def _rounded(line: dict[str, float]) -> dict[str, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+
+from locant._internal.files import write_atomically
 
 
 class Checkpoint(NamedTuple):
@@ -27,16 +28,12 @@ class Checkpoint(NamedTuple):
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
     """Write a file whole or not at all: a crash leaves the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     plain = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    half = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        save_file(plain, half, metadata={"facts": json.dumps(facts), "sum": _sum(plain)})
-        os.replace(half, path)
+        with write_atomically(path) as partial:
+            save_file(plain, partial, metadata={"facts": json.dumps(facts), "sum": _sum(plain)})
     except SafetensorError as problem:
         raise OSError(errno.EIO, str(problem), str(path)) from None
-    finally:
-        half.unlink(missing_ok=True)
 
 
 def read_tensors(path: Path) -> Checkpoint:
