@@ -5,8 +5,9 @@
 >>> rope.shape
 Shape(dim=64, heads=4, length=512)
 
-The names below are loaded when they are first used, so that the commands that need no torch import none. So are the
-modules: `locant.testing`, `locant.encodings.Rotary` and the rest need no import of their own.
+The names below are loaded when they are first used, so that the commands that need no torch import
+none. So are the modules: `locant.testing`, `locant.encodings.Rotary` and the rest need no import of
+their own.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def __getattr__(name: str) -> Any:
     if name in _modules():
         return import_module(f"locant.{name}")
     raise AttributeError(
-        f"locant has no name {name!r}. It has: {', '.join(__all__)}\n  Its modules: {', '.join(_modules())}"
+        f"locant has no name {name!r}. It has: {', '.join(__all__)}\n  Its modules: "
+        f"{', '.join(_modules())}"
     )
 
 

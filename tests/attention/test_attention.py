@@ -1,4 +1,5 @@
-"""Every backend of attention equals the reference, forward and backward, whatever the shapes and masks."""
+"""Every backend of attention equals the reference, forward and backward, whatever the shapes and
+masks."""
 
 from __future__ import annotations
 

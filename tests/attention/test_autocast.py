@@ -1,4 +1,5 @@
-"""Under autocast and in half precision every encoding works at every length, forward and backward."""
+"""Under autocast and in half precision every encoding works at every length, forward and
+backward."""
 
 import pytest
 import torch

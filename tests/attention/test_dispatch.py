@@ -94,7 +94,8 @@ def test_a_plan_says_which_backend_and_why():
 @pytest.mark.parametrize("kv_heads", [1, 4])
 @pytest.mark.parametrize("masked", [False, True])
 def test_a_plan_is_what_attend_does(name, queries, keys, kv_heads, masked, monkeypatch):
-    """Prefill, decoding, caches, grouped heads and masks: the backend that runs is the one that was told."""
+    """Prefill, decoding, caches, grouped heads and masks: the backend that runs is the one that was
+    told."""
     encoding, taken = build(name), []
     for backend in locant.attention.dispatch.BACKENDS:
 

@@ -1,4 +1,5 @@
-"""A cache with room: steps equal the whole pass, copy nothing, and change nothing that anybody holds."""
+"""A cache with room: steps equal the whole pass, copy nothing, and change nothing that anybody
+holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Gradients do not change with length, whatever leaf they go to: positions, other networks, biases that draw."""
+"""Gradients do not change with length, whatever leaf they go to: positions, other networks, biases
+that draw."""
 
 import pytest
 import torch

@@ -1,4 +1,5 @@
-"""An ONNX graph with a dynamic length gives the same numbers as the model, learned tables included."""
+"""An ONNX graph with a dynamic length gives the same numbers as the model, learned tables
+included."""
 
 import pytest
 import torch

@@ -154,8 +154,8 @@ def test_rows_of_a_bias_equal_the_whole_of_it(
             both(made(name, dtype), *tensors, q_pos=q_pos, k_pos=k_pos, causal=causal, mask=mask)
         )
     for number, (want, got) in enumerate(pairs):
-        # what is learnt gets the sum of many terms that cancel: rounding grows with the root of how many there are, and with
-        # how steeply the bias hangs on what is learnt
+        # what is learnt gets the sum of many terms that cancel: rounding grows with the root of how
+        # many there are, and with how steeply the bias hangs on what is learnt
         terms = (
             rows * 4 * queries * keys / want.numel() if number >= len(("out", "q", "k", "v")) else 1
         )

@@ -1,4 +1,5 @@
-"""What people do to modules: compile, vmap, export, cast, move to meta, save and load. Every encoding bears it."""
+"""What people do to modules: compile, vmap, export, cast, move to meta, save and load. Every
+encoding bears it."""
 
 from __future__ import annotations
 

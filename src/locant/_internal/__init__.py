@@ -1,1 +1,1 @@
-"""Small things that every room uses: checks, seeds, worker processes, the guard around a user's code."""
+"""Small tools that every package uses; nothing here knows about encodings."""

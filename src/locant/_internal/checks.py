@@ -96,7 +96,8 @@ def share(owner: str, option: str, value: Any) -> float:
     """The value as a float, when it is in [0, 1)."""
     if not _is_finite(value) or not 0 <= value < 1:
         raise ValueError(
-            f"{owner} needs a number from 0 up to (not including) 1 for {option}. Got {value!r} instead."
+            f"{owner} needs a number from 0 up to (not including) 1 for {option}. Got {value!r} "
+            "instead."
         )
     return float(value)
 

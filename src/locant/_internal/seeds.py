@@ -1,4 +1,4 @@
-"""Seeds by purpose: data, weights and controls never share random numbers, and every step has its own."""
+"""Derive seeds by purpose, so that data, weights and controls never share random numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import hashlib
 
 
 def stable_seed(purpose: str, *numbers: int) -> int:
-    """A seed for one purpose, the same on every machine; so a run can go on from any step without a random state.
+    """Return the seed of one purpose and step, the same on every machine.
+
+    Every step has a seed of its own, so a run resumes at any step without a saved random state.
 
     >>> stable_seed("data", 0, 1) == stable_seed("data", 0, 1) != stable_seed("weights", 0, 1)
     True

@@ -1,5 +1,7 @@
-"""A process of one's own with a pipe to it. It may be killed at any moment, and nothing waits for a lock that it held; when
-the process that started it is gone, however it went, it goes too."""
+"""A worker process with a pipe to it: the one way in which locant starts processes.
+
+A worker may be killed at any moment, and nothing waits for a lock that it held. When the process
+that started it is gone, for whatever reason, the worker ends too."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ layer        Attention: self-attention with projections and a cache
 inputs       what positions and masks alone decide, prepared once for a forward pass
 masks        boolean masks and what they become; `validation`, what is refused
 kv_cache     keys, values and positions of the tokens so far
-request      what a call asks for; `dispatch`, which of the `backends` serves it; `recomputing`, what a bias allows
+request      what a call asks for; `dispatch`, which of the `backends` serves it; `recomputing`,
+             what a bias allows
 """
 
 from locant.attention.dispatch import Plan as Plan

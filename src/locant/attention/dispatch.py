@@ -1,6 +1,7 @@
 """Which backend serves a call of attention: the first of one ordered list that does not refuse.
 
-`attend`, a backend that is asked for by name, and `plan` all decide here, for prefill and decoding alike.
+`attend`, a backend that is asked for by name, and `plan` all decide here, for prefill and decoding
+alike.
 """
 
 from __future__ import annotations
@@ -82,7 +83,9 @@ def run(
 
 
 def choose(request: Request, backend: str = "auto") -> Backend:
-    """Choose the first backend that neither refuses nor is unsuited; one that is asked for may only not refuse."""
+    """Choose the first backend that neither refuses nor is unsuited.
+
+    A backend that is asked for by name only has to not refuse."""
     if backend == "auto":
         return next(
             one for one in BACKENDS if not one.refuses(request) and not one.unsuited(request)

@@ -5,8 +5,8 @@
     scores = scores + bias, −∞ where the mask hides            hook: bias
     out = softmax(scores) · v                                  hook: mix
 
-`attend` takes the quickest exact backend (`locant.attention.dispatch`); `explicit` computes line by line and returns
-scores and weights too.
+`attend` takes the quickest exact backend (`locant.attention.dispatch`); `explicit` computes line by
+line and returns scores and weights too.
 """
 
 from __future__ import annotations
@@ -42,9 +42,12 @@ def attend(
 ) -> Tensor:
     """Attend from queries (B,H,Q,d) to keys and values (B,G,K,d), H a multiple of G: (B,H,Q,d).
 
-    q_pos, k_pos  (Q) or (B,Q), (K) or (B,K); with a last dimension for the axes when the encoding has some
-    causal        by order, not by the positions' values: the last query is aligned with the last key
-    mask          boolean, True = may be seen, broadcastable to (B,H,Q,K); a query that sees nothing gives 0
+    q_pos, k_pos  (Q) or (B,Q), (K) or (B,K); with a last dimension for the axes when the encoding
+                  has some
+    causal        by order, not by the positions' values: the last query is aligned with the last
+                  key
+    mask          boolean, True = may be seen, broadcastable to (B,H,Q,K); a query that sees nothing
+                  gives 0
     scale         of the scores, 1/√d by default
     backend       "auto", or "reference", "fused", "blocked", "tiled", "flex" to force one
     path          an earlier name of `backend`
@@ -94,7 +97,7 @@ def _ready(
     mask: Tensor | None,
     scale: float | None,
 ) -> tuple[Tensor, Tensor, AttentionInputs, float]:
-    """Check what was asked; give rotated queries and keys, what their positions decide, and the scale."""
+    """Check the arguments; return rotated queries and keys, the prepared inputs, and the scale."""
     if encoding is None:
         encoding = Nothing(Shape(q.shape[1] * q.shape[-1], q.shape[1]))
     check_tensors(q, k, v, encoding)

@@ -1,4 +1,4 @@
-"""What positions and a mask alone decide, prepared once for a forward pass and shared by all its layers."""
+"""What positions and a mask decide, prepared once for a forward pass and shared by all layers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from locant.encodings.base import Encoding
 class Materialized(NamedTuple):
     """What is added to the scores, as a tensor.
 
-    attn_bias     broadcastable to (B, H, Q, K): the bias, −∞ where the mask hides; None when nothing is added
+    attn_bias     broadcastable to (B, H, Q, K): the bias, −∞ where the mask hides; None when
+                  nothing is added
     fully_masked  (…, Q, 1) boolean: queries that see nothing; their output is 0
     causal        a plain causal order, left to the kernels
     """
@@ -48,7 +49,9 @@ class ByBlocks(NamedTuple):
 
 
 class AttentionInputs:
-    """An encoding at given positions, under a mask. Each form of its bias is made when a backend first asks for it."""
+    """An encoding at given positions, under a mask.
+
+    Each form of the bias is computed when a backend first asks for it."""
 
     def __init__(
         self,
@@ -126,7 +129,7 @@ class AttentionInputs:
         return (order if self.mask is None else order & self.mask), False
 
     def by_blocks(self, dtype: torch.dtype) -> ByBlocks:
-        """Give the bias by blocks of queries, under the mask and the causal order, in a precise dtype."""
+        """Return the bias by query blocks, under the mask and the causal order, in float32 or wider."""
         if dtype not in self._by_blocks:
             self._by_blocks[dtype] = self._make_blocks(dtype)
         return self._by_blocks[dtype]
@@ -192,7 +195,7 @@ class AttentionInputs:
 
 
 def _let_hidden_rows_see(bias: Tensor, unseeing: Tensor | None) -> Materialized:
-    """Find queries from which the bias itself hides every key by −∞: they see nothing, as under a mask."""
+    """Find queries from which the bias hides every key by −∞: they see nothing, as under a mask."""
     if not bias.shape[-1]:
         return Materialized(bias, unseeing, False)
     hidden = none_if_all_false(
@@ -216,7 +219,8 @@ def prepare(
 ) -> AttentionInputs:
     """Prepare a forward pass for tokens or queries `like` (B, …).
 
-    rotated_pos  the keys' positions for `rotate`, when only new keys are rotated (a cache holds the others)
+    rotated_pos  the keys' positions for `rotate`, when only new keys are rotated (a cache holds the
+                 others)
     """
     precomputed = encoding.precompute(
         q_pos, k_pos if rotated_pos is None else rotated_pos, like.dtype

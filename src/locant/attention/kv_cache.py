@@ -1,7 +1,8 @@
-"""Keys and values of the tokens so far, in buffers with spare capacity: a step writes new ones and seldom copies.
+"""A cache of keys and values, in buffers with spare capacity: a step seldom copies.
 
-Nothing that a cache shows is ever changed. Its next tokens go into memory that it does not show, and only the first
-continuation of a cache may write there; a second one, as in a beam search, gets a copy.
+Nothing that a cache shows is ever changed. Its next tokens go into memory that it does not show,
+and only the first continuation of a cache may write there; a second one, as in a beam search, gets
+a copy.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class KVBuffer:
         self.taken = 0
 
     def holds(self, k: Tensor, v: Tensor) -> bool:
-        """Say whether these are its own first keys and values, and not others put in their stead."""
+        """Say whether these keys and values are views of this buffer's beginning."""
         pairs = ((self.k, k), (self.v, v))
         return all(
             (own.data_ptr(), own.stride(), own.shape[:2])
@@ -43,7 +44,7 @@ class KVBuffer:
         return free
 
     def write(self, first: int, k: Tensor, v: Tensor) -> None:
-        """Write keys and values where no cache shows any; what autograd keeps of those before stays valid."""
+        """Write keys and values behind those in use; what autograd saved of the others stays valid."""
         for to, part in ((self.k, k), (self.v, v)):
             to.data[..., first : first + part.shape[-2], :] = part
 
@@ -54,7 +55,9 @@ _BUFFERS: MutableMapping[Tensor, KVBuffer] = (
 
 
 class Cache(NamedTuple):
-    """Keys, values (B,G,T,d) and positions of the tokens so far. Never changed: a step makes a new one."""
+    """Keys, values (B,G,T,d) and positions of the tokens so far.
+
+    A cache never changes: a step returns a new one."""
 
     k: Tensor
     v: Tensor

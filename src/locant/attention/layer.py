@@ -1,4 +1,4 @@
-"""Self-attention as a layer: projections around `attend`, weights to look at, a cache to go on from."""
+"""Self-attention as a layer: projections around `attend`, attention weights, decoding with a cache."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Attention(nn.Module):
     def step(
         self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
     ) -> tuple[Tensor, Cache]:
-        """Causal attention of new tokens x (B,T,D) over those in the cache and themselves: output and new cache."""
+        """Attend causally from new tokens x (B,T,D) to the cache and themselves: output, new cache."""
         x = self._embed(x, pos)
         check_cache(cache, x)
         inputs = prepare_step(
@@ -94,7 +94,8 @@ class Projections(nn.Module):
         )
         if shape.heads % self.kv_heads:
             raise ValueError(
-                f"heads={shape.heads} cannot share kv_heads={self.kv_heads}: the one must divide the other."
+                f"heads={shape.heads} cannot share kv_heads={self.kv_heads}: the one must divide "
+                "the other."
             )
         self.qkv = nn.Linear(
             shape.dim, shape.dim + 2 * self.kv_heads * shape.head, bias=projection_bias
@@ -143,5 +144,6 @@ def check_cache(cache: Cache | None, x: Tensor) -> None:
     """Refuse a cache of another batch."""
     if cache is not None and cache.k.shape[0] != x.shape[0]:
         raise ValueError(
-            f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were given."
+            f"the cache holds {cache.k.shape[0]} rows, but {x.shape[0]} rows of new tokens were "
+            "given."
         )

@@ -33,9 +33,11 @@ def fully_masked(may_see: Tensor) -> Tensor | None:
 def fully_masked_by_first(mask: Tensor, queries: int, *, causal: bool) -> Tensor | None:
     """Find the same for a mask (…, 1|Q, K) and a causal order that is not materialized.
 
-    Query i sees keys up to i + K − Q, so it sees none when the first key that the mask shows is later.
+    Query i sees keys up to i + K − Q, so it sees none when the first key that the mask shows is
+    later.
 
-    >>> fully_masked_by_first(torch.tensor([[False, True, True]]), 3, causal=True).flatten().tolist()
+    >>> mask = torch.tensor([[False, True, True]])
+    >>> fully_masked_by_first(mask, 3, causal=True).flatten().tolist()
     [True, False, False]
     """
     if not causal:
@@ -66,7 +68,8 @@ def check_mask(mask: Tensor, sizes: tuple[int, int, int, int], device: torch.dev
     if mask.dtype != torch.bool:
         raise ValueError(
             f"a mask is boolean, True = may be seen. Got {mask.dtype} instead.\n"
-            "  Where 1 = may be seen write mask.bool(); where 0 = may be seen and −∞ = hidden write mask == 0."
+            "  Where 1 = may be seen write mask.bool(); where 0 = may be seen and −∞ = hidden "
+            "write mask == 0."
         )
     padded = (1,) * (4 - mask.dim()) + tuple(mask.shape)
     fits = mask.dim() <= 4 and padded[-1] == sizes[-1]

@@ -1,4 +1,4 @@
-"""What a bias is like, and whether it can be computed again, block by block, in the backward pass."""
+"""What kind of bias an encoding has, and whether the backward pass may compute it again."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _watch_random_numbers(call: Callable[[], T], device: torch.device) -> tuple[
 
 
 def _repeats(encoding: Encoding, found: Tensor, q_pos: Tensor, k_pos: Tensor) -> bool:
-    """Say whether computing the bias again makes a new graph that ends in the encoding's own parameters."""
+    """Say whether a second computation gives a new graph that ends in the encoding's parameters."""
     again = encoding.bias(q_pos, k_pos)
     if again is None:
         return False

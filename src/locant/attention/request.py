@@ -1,4 +1,4 @@
-"""What a call of attention asks for, without its tensors: everything that decides which backend serves it."""
+"""A call of attention without its tensors: everything that decides which backend serves it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import torch
 class Request(NamedTuple):
     """One call of attention on rotated queries and keys.
 
-    bias          "none"; "toeplitz", from distances at evenly spaced positions; "computed", from positions;
+    bias          "none"; "toeplitz", from distances at evenly spaced positions; "computed", from
+                  positions;
                   "materialized", with mask and order, when it is short or a graph is traced
     bias_learns   whether the bias has a gradient
-    one_piece     why the bias must be computed in one piece, or nothing: its gradient by blocks would be wrong
+    one_piece     why the bias must be computed in one piece, or nothing: its gradient by blocks
+                  would be wrong
     mask          "none"; "keys", the same for every query; "pairs"
-    added         how many matrices (Q,K) are added to the scores, when bias, mask and order are materialized
+    added         how many matrices (Q,K) are added to the scores, when bias, mask and order are
+                  materialized
     dropout       of the weights: "none", "torch" or another "module"
     eager         values can be looked at: no graph is traced
     transformed   inside one of torch.func's transforms, such as vmap

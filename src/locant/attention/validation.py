@@ -1,4 +1,4 @@
-"""What attention refuses: tensors and positions that do not fit together, before torch broadcasts them."""
+"""Refuse tensors and positions that do not fit together, before torch broadcasts them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def need_encoding(owner: str, encoding: object) -> None:
     """Refuse what is no encoding."""
     if not isinstance(encoding, Encoding):
         raise ValueError(
-            f"{owner} needs an encoding. Got {encoding!r} instead: write locant.make('rotary', dim=…, heads=…)."
+            f"{owner} needs an encoding. Got {encoding!r} instead: write locant.make('rotary', "
+            "dim=…, heads=…)."
         )
 
 
@@ -23,7 +24,8 @@ def need_device(encoding: Encoding, tokens: Tensor) -> None:
     weight = next(encoding.parameters(), None)
     if weight is not None and weight.device != tokens.device:
         raise ValueError(
-            f"the encoding is on {weight.device}, but the tokens are on {tokens.device}. Move one of them."
+            f"the encoding is on {weight.device}, but the tokens are on {tokens.device}. Move one "
+            "of them."
         )
 
 
@@ -46,16 +48,19 @@ def check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if not isinstance(tensor, Tensor):
             raise ValueError(
-                f"{name} must be a tensor (batch, heads, tokens, width). Got {type(tensor).__name__} instead."
+                f"{name} must be a tensor (batch, heads, tokens, width). Got "
+                f"{type(tensor).__name__} instead."
             )
         if tensor.dim() != 4:
             raise ValueError(
-                f"{name} must have the shape (batch, heads, tokens, width). Got {tuple(tensor.shape)} instead."
+                f"{name} must have the shape (batch, heads, tokens, width). Got "
+                f"{tuple(tensor.shape)} instead."
             )
     _check_dtypes(q, k, v)
     if not (q.device == k.device == v.device):
         raise ValueError(
-            f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them first."
+            f"q, k and v must be on one device. Got {q.device}, {k.device}, {v.device}: move them "
+            "first."
         )
     need_device(encoding, q)
     _check_heads(q, encoding)
@@ -66,7 +71,8 @@ def check_tensors(q: Tensor, k: Tensor, v: Tensor, encoding: Encoding) -> None:
         )
     if k.shape[1] == 0 or q.shape[1] % k.shape[1]:
         raise ValueError(
-            f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads: the one must divide the other."
+            f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads: the one must divide "
+            "the other."
         )
 
 
@@ -91,12 +97,15 @@ def _check_heads(q: Tensor, encoding: Encoding) -> None:
         return
     if (q.shape[2], q.shape[-1]) == (shape.heads, shape.head):
         raise ValueError(
-            f"q has the shape {tuple(q.shape)}: heads and tokens are swapped. It must be (B, H, T, d) with "
+            f"q has the shape {tuple(q.shape)}: heads and tokens are swapped. It must be (B, H, "
+            "T, d) with "
             f"{shape.heads} heads.\n  Write q.transpose(1, 2), and the same for k and v."
         )
     raise ValueError(
-        f"q has {q.shape[1]} heads of width {q.shape[-1]}, but the encoding was made for {shape.heads} heads "
-        f"of width {shape.head}.\n  Make it with dim={q.shape[1] * q.shape[-1]}, heads={q.shape[1]}."
+        f"q has {q.shape[1]} heads of width {q.shape[-1]}, but the encoding was made for "
+        f"{shape.heads} heads "
+        f"of width {shape.head}.\n  Make it with dim={q.shape[1] * q.shape[-1]}, "
+        f"heads={q.shape[1]}."
     )
 
 
@@ -107,7 +116,8 @@ def positions_for(
     if q_pos is None or k_pos is None:
         if not isinstance(encoding, Nothing):
             raise ValueError(
-                "q_pos and k_pos are needed: positions are passed, never guessed. See locant.positions."
+                "q_pos and k_pos are needed: positions are passed, never guessed. See "
+                "locant.positions."
             )
         q_pos = torch.arange(q.shape[-2], device=q.device) if q_pos is None else q_pos
         k_pos = torch.arange(k.shape[-2], device=k.device) if k_pos is None else k_pos

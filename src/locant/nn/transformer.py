@@ -30,16 +30,20 @@ class Looked(NamedTuple):
 class Transformer(nn.Module):
     """Attention and feed-forward layers around an encoding: (B,T,·) → (B,T,·).
 
-    encoding    one for all layers (its `embed` acts once, on the input), or a list with one for each layer (each
-                acts in its own layer, `embed` on that layer's input); the same object may stand in several places
+    encoding    one for all layers (its `embed` acts once, on the input), or a list with one for
+                each layer (its `embed` acts on that layer's input); the same object may be
+                listed several times
     layers      how many; may be left out when a list is given
-    embed       what turns tokens or features into (B,T,D), such as nn.Embedding(256, 64); nothing by default
+    embed       what turns tokens or features into (B,T,D), such as nn.Embedding(256, 64); nothing
+                by default
     head        what the output goes through, such as nn.Linear(64, 256); nothing by default
     norm        "pre" (before each part, and once at the end) or "post" (after each sum)
     causal      a decoder (True) or an encoder (False)
-    dropout     the share that is dropped in training, with numbers that are "fresh" (torch's), or quicker: "bits", "pool"
+    dropout     the share that is dropped in training, with numbers that are "fresh" (torch's), or
+                quicker: "bits", "pool"
 
-    >>> model = Transformer(make("rotary", dim=32, heads=4), layers=2, embed=torch.nn.Embedding(10, 32))
+    >>> rope = make("rotary", dim=32, heads=4)
+    >>> model = Transformer(rope, layers=2, embed=torch.nn.Embedding(10, 32))
     >>> model(torch.randint(10, (2, 7)), locant.positions.consecutive(7)).shape
     torch.Size([2, 7, 32])
     """
@@ -124,7 +128,7 @@ class Transformer(nn.Module):
         *,
         mask: Tensor | None = None,
     ) -> tuple[Tensor, list[Cache]]:
-        """New tokens of a causal model over those in the caches: the output, and the caches to go on with."""
+        """Run new tokens of a causal model over the caches: the output, and the new caches."""
         if not self.causal:
             raise ValueError(
                 "only a causal model can go on from a cache. Make it with causal=True."
@@ -132,7 +136,8 @@ class Transformer(nn.Module):
         x = self._start(x, pos)
         if caches is not None and len(caches) != len(self.layers):
             raise ValueError(
-                f"there are {len(caches)} caches for a model of {len(self.layers)} layers: one each is needed."
+                f"there are {len(caches)} caches for a model of {len(self.layers)} layers: one "
+                "each is needed."
             )
         check_cache(caches[0] if caches else None, x)
         before = caches[0].pos if caches else None
@@ -218,7 +223,8 @@ def _one_for_each_layer(
     if isinstance(encoding, Encoding):
         if layers is None:
             raise ValueError(
-                "Transformer needs the number of layers, or a list with one encoding for each layer."
+                "Transformer needs the number of layers, or a list with one encoding for each "
+                "layer."
             )
         return [encoding] * whole_number("Transformer", "layers", layers)
     if isinstance(encoding, str) or not isinstance(encoding, Iterable):
@@ -226,7 +232,8 @@ def _one_for_each_layer(
     each = list(encoding)
     if not each or (layers is not None and layers != len(each)):
         raise ValueError(
-            f"Transformer was given {len(each)} encodings for layers={layers}: one for each layer is needed."
+            f"Transformer was given {len(each)} encodings for layers={layers}: one for each layer "
+            "is needed."
         )
     if not all(isinstance(one, Encoding) for one in each):
         raise ValueError(
@@ -239,7 +246,8 @@ def _one_for_each_layer(
             first.shape.heads,
         ) or one.axes != first.axes:
             raise ValueError(
-                f"all encodings must have one dim, heads and axes. Got {first.shape} and {one.shape}."
+                f"all encodings must have one dim, heads and axes. Got {first.shape} and "
+                f"{one.shape}."
             )
     return each
 

@@ -1,6 +1,7 @@
 """Where tokens are. Positions are data: plain tensors, made here or anywhere else.
 
-(T) serves every row of a batch; (B,T) gives each row its own; a last dimension holds the axes of a grid.
+(T) serves every row of a batch; (B,T) gives each row its own; a last dimension holds the axes of a
+grid.
 """
 
 from locant.positions.checks import check as check

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def visible(values: Tensor) -> bool:
-    """Whether a tensor's values can be looked at now: not while a graph is traced, on meta, or under vmap."""
+    """Say whether a tensor's values can be read now: not while tracing, on meta, or under vmap."""
     return not (torch.compiler.is_compiling() or values.is_meta or in_transform(values))
 
 
@@ -29,7 +29,7 @@ def in_transform(values: Tensor) -> bool:
 def check(
     pos: Tensor, *, batch: int, length: int, axes: int, device: torch.device, name: str
 ) -> None:
-    """Refuse positions that do not fit their tokens, before torch broadcasts them without a word."""
+    """Refuse positions that do not fit their tokens, before torch broadcasts them silently."""
     if not isinstance(pos, Tensor):
         raise ValueError(
             f"{name} must be a tensor of positions. Got {type(pos).__name__}: see locant.positions."
@@ -46,9 +46,11 @@ def check(
         raise ValueError(f"{name} must be whole or real numbers. Got {pos.dtype} instead.")
     if pos.device != device:
         raise ValueError(
-            f"{name} is on {pos.device}, but the tokens are on {device}. Move it: {name}.to({str(device)!r})."
+            f"{name} is on {pos.device}, but the tokens are on {device}. Move it: "
+            f"{name}.to({str(device)!r})."
         )
     if pos.is_floating_point() and visible(pos) and not bool(torch.isfinite(pos).all()):
         raise ValueError(
-            f"{name} has positions that are not finite numbers (NaN or infinite). Drop or fill them first."
+            f"{name} has positions that are not finite numbers (NaN or infinite). Drop or fill "
+            "them first."
         )

@@ -12,7 +12,7 @@ from locant._internal.checks import whole_number
 
 
 class Packed(NamedTuple):
-    """Several sequences in one row: their positions (T), and the mask (T,T) that keeps them apart."""
+    """Several sequences in one row: positions (T), and the mask (T,T) that keeps them apart."""
 
     positions: Tensor
     mask: Tensor
@@ -29,7 +29,7 @@ def consecutive(length: int, *, start: int = 0, device: torch.device | str | Non
 
 
 def from_mask(mask: Tensor) -> Tensor:
-    """Positions of padded rows: each row counts its real tokens from 0, wherever the padding is: (B,T).
+    """Count the real tokens of each padded row from 0, wherever the padding is: (B,T).
 
     mask is boolean, True where there is a token. Padding gets position 0.
 
@@ -39,7 +39,8 @@ def from_mask(mask: Tensor) -> Tensor:
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise ValueError(
-            f"a mask is a boolean tensor, True where there is a token. Got {kind}: write mask.bool()."
+            f"a mask is a boolean tensor, True where there is a token. Got {kind}: write "
+            "mask.bool()."
         )
     if mask.dim() not in (1, 2):
         raise ValueError(f"a mask has the shape (T) or (B,T). Got {tuple(mask.shape)} instead.")
@@ -47,7 +48,7 @@ def from_mask(mask: Tensor) -> Tensor:
 
 
 def packed(lengths: Sequence[int] | Tensor, *, device: torch.device | str | None = None) -> Packed:
-    """Several sequences one after the other: positions start again, and no one sees another's tokens.
+    """Pack several sequences into one row: positions restart, and no sequence sees another's tokens.
 
     >>> packed([2, 3]).positions.tolist()
     [0, 1, 0, 1, 2]

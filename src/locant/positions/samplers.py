@@ -11,9 +11,10 @@ from locant._internal.checks import at_least, whole_number
 
 
 def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = None) -> Tensor:
-    """Position p becomes the p-th smallest of a random subset of 0..limit−1, drawn anew for each row.
+    """Map position p to the p-th smallest of a random subset of 0..limit−1, drawn for each row.
 
-    Ruoss et al. 2023, arXiv:2305.16843: a model trained so has met the positions of longer sequences.
+    Ruoss et al. 2023, arXiv:2305.16843: a model trained so has met the positions of longer
+    sequences.
 
     >>> new = randomized(torch.arange(4), 100, generator=torch.Generator().manual_seed(0))
     >>> bool((new[1:] > new[:-1]).all()), int(new.max()) < 100
@@ -23,7 +24,8 @@ def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = N
     count = int(pos.max()) + 1
     if whole_number("randomized", "limit", limit) < count:
         raise ValueError(
-            f"randomized was asked for limit={limit}, but the positions go to {count - 1}: use limit ≥ {count}."
+            f"randomized was asked for limit={limit}, but the positions go to {count - 1}: use "
+            f"limit ≥ {count}."
         )
     rows = pos.reshape(-1, pos.shape[-1])
     noise = torch.rand(len(rows), limit, generator=generator, device=_device(generator))
@@ -39,7 +41,11 @@ def cape(
     stretch: float = 1.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """λ·(p + Δ + ε): a random shift Δ ≤ ±shift and stretch λ in [1/stretch, stretch] a row, a jitter ε ≤ ±jitter a token.
+    """Map p to λ·(p + Δ + ε), as CAPE does.
+
+    shift    |Δ| ≤ shift, one a row
+    stretch  λ in [1/stretch, stretch], one a row
+    jitter   |ε| ≤ jitter, one a token
 
     Likhomanenko et al. 2021, arXiv:2106.03143, eq. 3–6.
 
@@ -62,9 +68,11 @@ def cape(
 def skips(
     pos: Tensor, limit: int, *, chunks: int = 2, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Cut the positions into chunks and let each chunk but the first jump ahead, staying below `limit`.
+    """Cut the positions into chunks and let each chunk but the first jump ahead, staying below
+    `limit`.
 
-    Zhu et al. 2024 (PoSE), arXiv:2309.10400: distances of a long text, seen in a short one. Each row is cut anew.
+    Zhu et al. 2024 (PoSE), arXiv:2309.10400: distances of a long text, seen in a short one. Each
+    row is cut anew.
 
     >>> new = skips(torch.arange(6), 50, generator=torch.Generator().manual_seed(0))
     >>> int(new[0]), bool((new[1:] > new[:-1]).all()), int(new.max()) < 50
@@ -75,7 +83,8 @@ def skips(
     whole_number("skips", "chunks", chunks)
     if whole_number("skips", "limit", limit) < count:
         raise ValueError(
-            f"skips was asked for limit={limit}, but the positions go to {count - 1}: use limit ≥ {count}."
+            f"skips was asked for limit={limit}, but the positions go to {count - 1}: use limit ≥ "
+            f"{count}."
         )
     rows = pos.reshape(-1, pos.shape[-1])
     where = _device(generator)
@@ -92,7 +101,7 @@ def skips(
 
 
 def _device(generator: torch.Generator | None) -> torch.device:
-    """Random numbers are drawn where their generator lives, so that a seed means the same on any device."""
+    """Draw random numbers on the generator's device, so that a seed means the same on any device."""
     return torch.device("cpu") if generator is None else generator.device
 
 

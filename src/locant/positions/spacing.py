@@ -9,14 +9,14 @@ from torch import Tensor
 
 
 class Spacing(NamedTuple):
-    """Evenly spaced positions: the step, and how far the first query is ahead of the first key, both 0-dimensional."""
+    """Even spacing: the step, and how far the first query is ahead of the first key (both 0-d)."""
 
     step: Tensor
     ahead: Tensor
 
 
 def evenly_spaced(q_pos: Tensor, k_pos: Tensor) -> Spacing | None:
-    """The spacing of positions (Q) or (B,Q) and (K) or (B,K) when every row has the same; None when not.
+    """Return the spacing of positions (Q|B,Q) and (K|B,K) if all rows share one, else None.
 
     >>> evenly_spaced(torch.tensor([7, 9]), torch.tensor([1, 3, 5, 7]))
     Spacing(step=tensor(2), ahead=tensor(6))

@@ -1,8 +1,8 @@
-"""Attention with a bias that learns, or with queries wider than the values, a few batch rows at a time.
+"""Attention with a learned bias, or with queries wider than the values, a few batch rows at a time.
 
-The fused CPU kernel knows no gradient for a bias and wants one width, and torch then falls back to whole (B,H,Q,K)
-tensors that leave the processor's cache at every step. Here the scores of a few rows are made, used and dropped while
-they are still in it; only the weights P are kept:
+The fused CPU kernel knows no gradient for a bias and wants one width, and torch then falls back to
+whole (B,H,Q,K) tensors that leave the processor's cache at every step. Here the scores of a few
+rows are made, used and dropped while they are still in it; only the weights P are kept:
 
     forward    P = softmax(scale·q·kᵀ + bias),  out = P·v
     backward   dP = g·vᵀ,  dS = P∘(dP − rowsum(g∘out)),  dbias = Σ_rows dS

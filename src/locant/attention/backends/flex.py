@@ -1,9 +1,10 @@
-"""Attention with a bias by distance through torch's flex_attention: on a GPU nothing of the size (Q,K) is materialized.
+"""Attention with a bias by distance through torch's flex_attention; no (Q,K) matrix on a GPU.
 
     score(h, i, j) = scale·q_i·k_j + line[h, j − i + Q − 1]
 
-`line` is that of `ToeplitzBias`, and its gradient comes from the kernel, which torch compiles when it is first used.
-On a CPU it gives the same output, without gradients and slowly: to be tested there.
+`line` is that of `ToeplitzBias`, and its gradient comes from the kernel, which torch compiles when
+it is first used. On a CPU it gives the same output, without gradients and slowly: to be tested
+there.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def run(
 
 
 def causal_blocks(queries: int, keys: int, device: torch.device) -> Any:
-    """List the blocks of keys that each block of queries can see, when query i sees keys up to i + K − Q."""
+    """List the key blocks that each query block can see when query i sees keys up to i + K − Q."""
     from torch.nn.attention.flex_attention import BlockMask
 
     def seen(row: Tensor, head: Tensor, i: Tensor, j: Tensor) -> Tensor:

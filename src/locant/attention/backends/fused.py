@@ -1,4 +1,4 @@
-"""Attention by torch's scaled_dot_product_attention, with a materialized bias or mask if there is one."""
+"""Attention by torch's scaled_dot_product_attention, with the bias or mask materialized."""
 
 from __future__ import annotations
 

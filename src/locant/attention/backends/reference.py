@@ -1,11 +1,11 @@
-"""Attention line by line, with its scores and weights: the oracle that every other backend must equal.
+"""Attention line by line, with scores and weights: the oracle that every other backend must equal.
 
     scores = q·kᵀ·scale                                        hook: rescore
     scores = scores + bias, −∞ where the mask hides            hook: bias
     out = softmax(scores) · v                                  hook: mix
 
-Where all weights together would fill the memory, queries are taken block by block, and computed again when gradients
-need them.
+Where all weights together would fill the memory, queries are taken block by block, and computed
+again when gradients need them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def describe(request: Request) -> str:
     if request.transformed:
         return "the fused kernel of a CPU knows no transform such as vmap"
     if request.key_width > request.head_width:
-        return "the fused kernel would copy every value to make it as wide as the keys, for a query or a few"
+        return "the keys are wider than the values, and the fused kernel would copy every value"
     return "its bias must be computed in one piece, and all of it would fill the memory"
 
 
@@ -121,7 +121,9 @@ def attend_with_weights(
     scale: float,
     drop: nn.Dropout | None = None,
 ) -> AttentionWithWeights:
-    """Attend from rotated q (B,H,Q,·) to rotated k (B,H,K,·) and v (B,H,K,d); `drop` acts on the weights."""
+    """Attend from rotated q (B,H,Q,·) to rotated k (B,H,K,·) and v (B,H,K,d).
+
+    drop  dropout of the attention weights"""
     encoding, q_pos, k_pos = inputs.encoding, inputs.q_pos, inputs.k_pos
     attn_bias, unseeing, causal = inputs.materialized(q.dtype)
     precise = torch.promote_types(q.dtype, torch.float32)
@@ -146,7 +148,8 @@ def attend_with_weights(
 def _products(q: Tensor, k: Tensor) -> Tensor:
     """Compute q·kᵀ, (B,H,Q,K).
 
-    One query over many keys goes head by head, matrix times vector, where only that is as quick as memory.
+    One query over many keys goes head by head, matrix times vector, where only that is as quick as
+    memory.
     """
     many = k.shape[-2] * k.shape[-1] >= GEMV_MIN_KEY_ELEMENTS if positions.visible(k) else False
     if not many or BATCHED_GEMV or q.shape[-2] != 1 or q.device.type != "cpu" or not k.numel():

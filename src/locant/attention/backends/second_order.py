@@ -18,7 +18,7 @@ def differentiable_gradients(
     scale: float,
     grad: Tensor,
 ) -> list[Tensor | None]:
-    """Differentiate attention through materialized weights: gradients of q, k, v and `others`, with a graph.
+    """Differentiate materialized attention by q, k, v and `others`, keeping the graph.
 
     make_bias  makes what is added to the scores, from `others`
     grad       of the output (B,H,Q,·)

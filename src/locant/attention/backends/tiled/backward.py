@@ -1,10 +1,11 @@
-"""Gradients of attention with a bias from positions, for a piece of the keys and a block of queries at a time.
+"""Gradients of attention with a bias from positions, one key piece and one query block at a time.
 
     P = exp(scale·q·kᵀ + bias − ℓ),  dS = P∘(g·vᵀ − rowsum(g∘out))
     dq = scale·dS·k,  dk = scale·dSᵀ·q,  dv = Pᵀ·g,  and dS itself is the gradient of the bias
 
-−ℓ and −rowsum ride along as one more column of the products. Several heads are computed at once, so that each thread
-has products of its own; keys whose weights vanish are pruned. The sums are gathered in contiguous memory.
+−ℓ and −rowsum ride along as one more column of the products. Several heads are computed at once, so
+that each thread has products of its own; keys whose weights vanish are pruned. The sums are
+gathered in contiguous memory.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ QUERIES_AT_ONCE = 128
 
 
 class SavedForward(NamedTuple):
-    """What the forward pass leaves, all (B,H,·,d), its logarithms ℓ (B,H,Q), and the gradient of `out`."""
+    """Tensors saved by the forward pass, (B,H,·,d); ℓ (B,H,Q); and the gradient of `out`."""
 
     q: Tensor
     k: Tensor
@@ -107,7 +108,7 @@ def gradients(
 
 
 class _QueryGroup:
-    """A block of queries in reverse order: what every piece of the keys reads of it, and where dq is gathered."""
+    """A query block in reverse order: what every key piece reads, and where dq is gathered."""
 
     def __init__(self, saved: SavedForward, block: QueryBlock, scale: float) -> None:
         tensors = (saved.q, saved.out, saved.logs, saved.grad)
@@ -123,7 +124,7 @@ class _QueryGroup:
 
 
 class _Workspace:
-    """Memory for one part: up to HEADS_AT_ONCE heads, a block of queries and a piece of the keys."""
+    """Memory for one part: up to HEADS_AT_ONCE heads, a query block and a key piece."""
 
     def __init__(self, q: Tensor, queries: int, keys: int, zero_columns: int) -> None:
         heads = min(HEADS_AT_ONCE, q.shape[1])
@@ -152,9 +153,10 @@ class _KeyPiece:
     def add(
         self, row: int, heads: slice, group: _QueryGroup, keys: slice, bias: Tensor, fades: bool
     ) -> Tensor:
-        """Add what some heads of a batch row give, for a block of queries over some keys of the piece.
+        """Add the gradients of some heads of a batch row, for a query block over some keys.
 
-        Returns dS, (heads, queries, keys), followed by the zero columns; its memory is soon written again.
+        Returns dS, (heads, queries, keys), followed by the zero columns; its memory is soon written
+        again.
         """
         space = self.space
         q, g, q_t, g_t, dq = (

@@ -1,13 +1,13 @@
-"""A bias that is never materialized whole: of its (Q,K) numbers a head, one block of queries at a time.
+"""A bias that is never materialized as a whole: one block of queries at a time.
 
-`ToeplitzBias` is for a bias that depends on distance alone, at evenly spaced positions. Its matrix has equal
-diagonals, so one line of Q + K − 1 numbers holds all of it:
+`ToeplitzBias` is for a bias that depends on distance alone, at evenly spaced positions. Its matrix
+has equal diagonals, so one line of Q + K − 1 numbers holds all of it:
 
     bias(i, j) = line[j − i + Q − 1]
 
-With the queries in reverse order, row r and column j need line[j + r + const]: strides of 1 and 1 show the line to
-the fused kernel as a matrix. `ComputedBias` is for any other bias from positions: it is computed block by block.
-`MaskedBias` is either of them under a mask.
+With the queries in reverse order, row r and column j need line[j + r + const]: strides of 1 and 1
+show the line to the fused kernel as a matrix. `ComputedBias` is for any other bias from positions:
+it is computed block by block. `MaskedBias` is either of them under a mask.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class BiasGradient(Protocol):
     def add(self, row: int, heads: slice, first: int, part: Tensor) -> None:
         """Add what some heads of a batch row give, from key `first` on.
 
-        part  (heads, queries, keys); where `zero_columns`, at least as many zero columns as queries follow
+        part  (heads, queries, keys); where `zero_columns`, at least as many zero columns as queries
+              follow
         """
 
     def finish(self) -> None:
@@ -45,7 +46,7 @@ class BlockBias(Protocol):
 
     @property
     def read(self) -> tuple[Tensor, ...]:
-        """The tensors that `block` reads: none may change between the forward and the backward pass."""
+        """Return the tensors that `block` reads; none may change before the backward pass."""
 
     @property
     def matrices(self) -> int:
@@ -100,7 +101,7 @@ class ToeplitzBias:
 
 @dataclass(frozen=True)
 class _AlongDiagonals:
-    """Sums along diagonals: (1, 1|H, Q + K − 1), where the first query of the block begins at `start`."""
+    """Sum along diagonals, (1, 1|H, Q + K − 1); the block's first query begins at `start`."""
 
     line: Tensor
     start: int
@@ -211,7 +212,9 @@ class _ThroughComputation:
 
 @dataclass(frozen=True)
 class MaskedBias:
-    """A bias under a mask (1|B, 1|H, 1|Q, K). Queries that see nothing are let see: their output does not count."""
+    """A bias under a mask (1|B, 1|H, 1|Q, K).
+
+    Fully masked queries see every key here; their output is set to 0 later."""
 
     bias: BlockBias
     mask: Tensor

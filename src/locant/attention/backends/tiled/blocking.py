@@ -60,7 +60,7 @@ def slice_reversed(reversed_queries: Tensor, block: QueryBlock) -> Tensor:
 
 
 def group_heads(needed: list[tuple[int, int]], most: int) -> list[tuple[slice, slice]]:
-    """Group neighboring heads by the keys they need, (first, last) of each: heads and keys of every group.
+    """Group neighboring heads by the range (first, last) of keys that they need.
 
     Heads go apart where sharing the keys would compute too much for nothing.
 

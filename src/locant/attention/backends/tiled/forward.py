@@ -1,9 +1,10 @@
-"""Attention with a bias from positions, a block of queries at a time: exact gradients, memory that grows with length.
+"""Attention with a bias from positions, one query block at a time, in memory linear in length.
 
     P = softmax(scale·q·kᵀ + bias),  out = P·v
 
-The forward pass is torch's fused kernel, which keeps ℓ = log Σ exp. It knows no gradient for a bias, and under a
-steep bias it is slow, so the backward pass is ours (`backward`). Keys whose weights vanish are left out (`pruning`).
+The forward pass is torch's fused kernel, which keeps ℓ = log Σ exp. It knows no gradient for a
+bias, and under a steep bias it is slow, so the backward pass is ours (`backward`). Keys whose
+weights vanish are left out (`pruning`).
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def available() -> bool:
 def tiled_attention(
     q: Tensor, k: Tensor, v: Tensor, bias: BlockBias, *, causal: bool, scale: float
 ) -> Tensor:
-    """Attend from q (B,H,Q,d) to k and v (B,H,K,d) under a bias that holds the causal order too: (B,H,Q,d)."""
+    """Attend from q (B,H,Q,d) to k and v (B,H,K,d) under a bias that includes the causal order."""
     q, k, v = (t if t.stride(-1) == 1 else t.contiguous() for t in (q, k, v))  # or the kernel errs
     with torch.autocast(q.device.type, enabled=False):
         return _Tiled.apply(q, k, v, bias, causal, scale, *bias.learned)
 
 
 def queries_at_once(q: Tensor, keys: int, bias: BlockBias, most: int) -> int:
-    """Choose the size of a query block, so that a materialized block takes little more memory than q does."""
+    """Choose the size of a query block so that its bias takes little more memory than q does."""
     if not bias.matrices:
         return max(1, most)
     piece = min(keys, piece_width(q.shape[1]))
@@ -159,7 +160,7 @@ def _hull(ranges: Iterable[KeyRange]) -> tuple[int, int]:
 def _attend_some(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor, scale: float
 ) -> tuple[Tensor, Tensor]:
-    """Compute the output (B,H,Q,d) and ℓ (B,H,Q,1) over some keys; ℓ is −∞ for a query that sees none of them."""
+    """Compute the output (B,H,Q,d) and ℓ (B,H,Q,1) over some keys; ℓ is −∞ where none is seen."""
     out, logs = getattr(torch.ops.aten, KERNEL)(q, k, v, attn_mask=bias, scale=scale)
     logs = logs[..., None]
     if bool((bias[..., 0] == -math.inf).any()):
@@ -171,6 +172,6 @@ def _attend_some(
 
 
 def _join(out: Tensor, logs: Tensor, some: Tensor, its: Tensor) -> None:
-    """Add what more keys give: out = Σ_parts exp(ℓ_part − ℓ)·out_part, ℓ = log Σ_parts exp ℓ_part."""
+    """Join parts of the keys: out = Σ exp(ℓ_part − ℓ)·out_part, ℓ = log Σ exp ℓ_part."""
     out.lerp_(some, torch.where(its == -math.inf, 0.0, torch.sigmoid(its - logs)))
     torch.logaddexp(logs, its, out=logs)

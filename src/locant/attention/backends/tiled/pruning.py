@@ -3,9 +3,10 @@
     weight(i, j) = exp(q_i·k_j + bias(i, j) − ℓ_i),  ℓ_i = log Σ exp
                  ≤ exp(|q_i|·|k_j| + bias(i, j) − ℓ_i)
 
-so a block of keys whose bound lies under `vanishing_exponent` is left out: most keys under a steep bias, and all
-that a mask hides. Weights under it count as 0. That also avoids subnormal numbers, with which a processor may be a
-hundred times slower: so small a weight, times a gradient, would be one.
+so a block of keys whose bound lies under `vanishing_exponent` is left out: most keys under a steep
+bias, and all that a mask hides. Weights under it count as 0. That also avoids subnormal numbers,
+with which a processor may be a hundred times slower: so small a weight, times a gradient, would be
+one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def vanishing_exponent(dtype: torch.dtype) -> float:
 
 
 class KeyRange(NamedTuple):
-    """The keys from the first that may matter to the last, and in which key blocks weights may vanish."""
+    """A range of keys that may matter, and the key blocks in which weights may vanish."""
 
     first: int
     last: int
@@ -64,7 +65,7 @@ class Bounds(NamedTuple):
 
 
 def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int = 0) -> Bounds:
-    """Bound the scores under a bias (1|B, 1|H, queries, keys) whose first key is the one at `start`.
+    """Bound the scores under a bias (1|B, 1|H, queries, keys) that begins at key `start`.
 
     longest_q  (B, H): norms of queries that have been scaled
     longest_k  (B, H, blocks): of all keys
@@ -78,7 +79,7 @@ def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int 
 
 
 def ranges_within(bounds: Bounds, low: Tensor, high: Tensor, keys: int) -> list[list[KeyRange]]:
-    """Find what each batch row and head needs if the queries' ℓ lie in low..high, (B, H) each; maybe nothing."""
+    """Find the keys that each batch row and head needs if the queries' ℓ lie in low..high (B, H)."""
     nothing = vanishing_exponent(bounds.least.dtype)
     batch, heads, blocks = bounds.most.shape
     matter = ~(bounds.most - low[..., None] < nothing) & (bounds.most != -math.inf)  # a NaN matters
@@ -93,7 +94,7 @@ def ranges_within(bounds: Bounds, low: Tensor, high: Tensor, keys: int) -> list[
 def ranges_in_piece(
     bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int, low: Tensor, high: Tensor
 ) -> list[list[KeyRange]]:
-    """Find what each batch row and head needs of a piece of the keys; arguments as in the functions above."""
+    """Find the keys of a key piece that each batch row and head needs; arguments as above."""
     keys, (batch, heads) = bias.shape[-1], longest_q.shape
     highest = float(longest_q.max() * longest_k.max() + high.max())
     for numbers in (bias[..., :1, ::KEY_BLOCK], _without_repeats(bias)):  # a sample often decides
@@ -107,7 +108,8 @@ def key_ranges(
 ) -> list[list[KeyRange]]:
     """Find what each batch row and head needs of all keys; arguments as in `score_bounds`.
 
-    logs  the least and the greatest ℓ of these queries, (B, H) each; None when they are not known yet: a bound
+    logs  the least and the greatest ℓ of these queries, (B, H) each; None when they are not known
+          yet: a bound
           serves then, and which weights vanish is not told
     """
     keys, batch, heads = bias.shape[-1], *longest_q.shape
