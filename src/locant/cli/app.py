@@ -1,44 +1,42 @@
-"""All commands under one roof, and errors as sentences instead of traces."""
+"""The application that holds all commands; errors are printed as sentences, not as tracebacks."""
 
 from __future__ import annotations
 
 import errno
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
 
 from locant.cli import bench, check, compare, data, detect, explore, listing, report, show
+from locant.cli._options import Command
 
 
 class Commands(typer.core.TyperGroup):
-    """What a user got wrong, and what the system refused, is told in a sentence, with exit status 2."""
+    """Print a user's mistake, or what the system refused, in one sentence; the exit status is 2."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             try:
                 return super().invoke(ctx)
             finally:
-                sys.stdout.flush()  # a full disk is met here, not when Python ends
+                sys.stdout.flush()  # meet a full disk here, not at Python's end
         except ValueError as problem:
-            said = str(problem)
+            message = str(problem)
         except OSError as problem:
-            if problem.errno in (
-                None,
-                errno.EPIPE,
-            ):  # whoever read the output had enough; typer knows what to do
+            if problem.errno in (None, errno.EPIPE):  # the reader closed the pipe: typer's case
                 raise
-            said = (
-                f"{problem.filename or 'the output'} cannot be read or written: {problem.strerror}."
-            )
-        _give_up_output()
-        print(f"locant: {said}", file=sys.stderr)
+            file = problem.filename or "the output"
+            message = f"{file} cannot be read or written: {problem.strerror}."
+        _discard_output()
+        print(f"locant: {message}", file=sys.stderr)
         raise typer.Exit(2)
 
 
-def _give_up_output() -> None:
-    """Output that could not be written is not tried again when Python ends."""
+def _discard_output() -> None:
+    """Drop output that could not be written, so that Python does not try again at its end."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -58,14 +56,18 @@ def _root() -> None:
     """Positional encodings for self-attention: a library, a laboratory, an explorer."""
 
 
-app.command("list")(listing.list_encodings)
-app.command("show")(show.show)
-app.command("check")(check.check)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("runs")(report.runs)
-app.command("pack")(report.pack)
-app.command("detect")(detect.detect)
-app.command("explore")(explore.explore)
-app.command("bench")(bench.bench)
-app.command("data")(data.data)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "list": listing.list_encodings,
+    "show": show.show,
+    "check": check.check,
+    "compare": compare.compare,
+    "report": report.report,
+    "runs": report.runs,
+    "pack": report.pack,
+    "detect": detect.detect,
+    "explore": explore.explore,
+    "bench": bench.bench,
+    "data": data.data,
+}
+for _name, _function in COMMANDS.items():
+    app.command(_name, cls=Command)(_function)

@@ -21,7 +21,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from locant._internal.checks import one_of
 from locant.bench import PARTS
 from locant.bench.asked import Asked
-from locant.cli.tables import print_table
+from locant.cli._output import print_table
 
 WORDY = 40  # characters; a ratio with its spread and megabytes is no sentence
 
@@ -110,7 +110,7 @@ def _show(table: Table, as_markdown: bool) -> None:
         return
     console = Console()
     console.print(f"\n[bold]{escape(table.title)}[/bold]", highlight=False)
-    print_table(console, heads, rows, words=WORDY)
+    print_table(console, heads, rows, min_text=WORDY)
     if table.note:
         console.print(table.note, style="dim", highlight=False)
 

@@ -23,9 +23,10 @@ from rich.progress import (
 
 from locant._internal.assignments import parse_assignment
 from locant._internal.checks import listed, one_of, whole_number
+from locant.cli._options import STORE, StoreOption
 from locant.cli.nab import TASK, name_folder
 from locant.cli.own import own_study
-from locant.cli.report import STORE, StoreOption, show, show_together
+from locant.cli.report import show, show_together
 from locant.lab.engine.attempt import Files
 from locant.lab.engine.driver import Compute, Driver, Watch
 from locant.lab.store.reading import about, read_studies, study_names

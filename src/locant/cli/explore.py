@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from locant._internal.checks import how_to_install
-from locant.cli.report import STORE, StoreOption
+from locant.cli._options import STORE, StoreOption
 from locant.encodings.registry import canonical, describe
 
 PORT = 8765

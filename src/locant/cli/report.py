@@ -18,14 +18,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from locant.cli.tables import print_table
+from locant.cli._options import STORE, StoreOption
+from locant.cli._output import print_table
 from locant.lab.store.existing import existing
 
 if TYPE_CHECKING:
     from locant.lab.store.record import StudyRecord
-
-STORE = Path("locant-results/runs.sqlite")
-StoreOption = Annotated[Path, typer.Option(help="The SQLite file that keeps every run.")]
 
 
 def report(
