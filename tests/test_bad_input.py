@@ -47,10 +47,12 @@ HOOKS = {  # (the encoding's name, positions, the encoding's options) → an out
         explicit(Q, Q, Q, encoding=layer(n, **o).encoding, q_pos=p, k_pos=good(**o)).out
     ),
     "Attention": lambda n, p, **o: layer(n, **o)(X, p),
-    "Attention.look": lambda n, p, **o: layer(n, **o).look(X, p)[0],
+    "Attention.forward_with_weights": lambda n, p, **o: layer(n, **o).forward_with_weights(X, p)[0],
     "Attention.step": lambda n, p, **o: layer(n, **o).step(X, p)[0],
     "Transformer": lambda n, p, **o: model(n, **o)(X, p),
-    "Transformer.look": lambda n, p, **o: model(n, **o).look(X, p).out,
+    "Transformer.forward_with_weights": lambda n, p, **o: (
+        model(n, **o).forward_with_weights(X, p).out
+    ),
     "Transformer.step": lambda n, p, **o: model(n, **o).step(X, p)[0],
 }
 every_hook = pytest.mark.parametrize("hook", HOOKS)
@@ -151,7 +153,14 @@ def test_positions_with_the_right_axes_are_taken(hook, rows):
 
 
 @pytest.mark.parametrize(
-    "hook", ["Attention", "Attention.step", "Transformer", "Transformer.look", "Transformer.step"]
+    "hook",
+    [
+        "Attention",
+        "Attention.step",
+        "Transformer",
+        "Transformer.forward_with_weights",
+        "Transformer.step",
+    ],
 )
 def test_a_table_refuses_real_positions_and_names_who_takes_them(hook):
     each_refused(

@@ -36,7 +36,7 @@ def test_every_nth_layer_may_have_no_positions():
     rotary, none = build("rotary"), build("none")
     model = locant.Transformer([rotary, rotary, rotary, none]).eval()
     x, pos = torch.randn(1, 6, 32), locant.positions.consecutive(6)
-    seen = model.look(x, pos)
+    seen = model.forward_with_weights(x, pos)
     assert len(seen.weights) == 4
     shuffled = torch.tensor([3, 1, 5, 0, 2, 4])
     alone = locant.Transformer([none, none, none, none]).eval()
@@ -62,7 +62,7 @@ def test_a_list_lets_each_layer_embed_at_its_own_input():
 def test_looking_at_the_weights_changes_no_output(name, norm):
     model = locant.Transformer(build(name), layers=2, norm=norm, causal=True).eval()
     x, pos = torch.randn(2, 140, 32), locant.positions.consecutive(35).repeat(4)
-    out, weights = model.look(x, pos)
+    out, weights = model.forward_with_weights(x, pos)
     torch.testing.assert_close(out, model(x, pos), atol=1e-5, rtol=1e-4)
     assert [tuple(w.shape) for w in weights] == [(2, 4, 140, 140)] * 2
     torch.testing.assert_close(weights[0].sum(-1), torch.ones(2, 4, 140))
@@ -177,3 +177,12 @@ def _accuracy(name: str) -> float:
     tokens, label = batch(1000)
     with torch.no_grad():
         return (model(tokens, pos).mean(1).argmax(-1) == label).float().mean().item()
+
+
+def test_the_earlier_name_of_forward_with_weights_still_works_and_names_the_new_one():
+    encoding = locant.make("alibi", dim=32, heads=4)
+    x, pos = torch.randn(1, 5, 32), torch.arange(5)
+    for module in (locant.Attention(encoding), locant.Transformer(encoding, layers=2)):
+        with pytest.warns(DeprecationWarning, match="is now .*forward_with_weights"):
+            out, _ = module.look(x, pos)
+        assert torch.equal(out, module.forward_with_weights(x, pos)[0])

@@ -198,7 +198,7 @@ def attack_module(
             return {"out": out}
         told = {"causal": causal} if isinstance(module, locant.Attention) else {}
         if looks:
-            out, weights = module.look(x, pos, mask=drawn.mask, **told)
+            out, weights = module.forward_with_weights(x, pos, mask=drawn.mask, **told)
             return {"out": out, "weights": weights}
         return {"out": module(x, pos, mask=drawn.mask, **told)}
 

@@ -147,7 +147,7 @@ def test_a_window_that_hides_everything_is_served_with_dropout_under_vmap_and_lo
     one = lambda *t: attend(*(x[None] for x in t), encoding=encoding, q_pos=pos, k_pos=pos)[0]  # noqa: E731
     mapped = torch.func.vmap(one)(*tensors)
     torch.testing.assert_close(mapped, attend(*tensors, encoding=encoding, q_pos=pos, k_pos=pos))
-    _, weights = locant.Attention(encoding).look(torch.randn(2, 20, 32), pos)
+    _, weights = locant.Attention(encoding).forward_with_weights(torch.randn(2, 20, 32), pos)
     assert weights.isfinite().all()
 
 

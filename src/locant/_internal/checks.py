@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -100,6 +101,11 @@ def share(owner: str, option: str, value: Any) -> float:
             "instead."
         )
     return float(value)
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn the caller of the function that calls this one that a public name has changed."""
+    warnings.warn(f"{old} is now {new}.", DeprecationWarning, stacklevel=3)
 
 
 def _is_finite(value: Any) -> bool:

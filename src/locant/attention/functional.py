@@ -11,11 +11,9 @@ line and returns scores and weights too.
 
 from __future__ import annotations
 
-import warnings
-
 from torch import Tensor, nn
 
-from locant._internal.checks import one_of, share
+from locant._internal.checks import one_of, share, warn_renamed
 from locant.attention import dispatch
 from locant.attention.backends.reference import AttentionWithWeights, attend_with_weights
 from locant.attention.inputs import AttentionInputs, prepare, rotate
@@ -60,7 +58,7 @@ def attend(
     torch.Size([2, 4, 10, 16])
     """
     if path is not None:
-        warnings.warn("attend(path=…) is now attend(backend=…).", DeprecationWarning, stacklevel=2)
+        warn_renamed("attend(path=…)", "attend(backend=…)")
         backend = "reference" if path == "explicit" else path
     one_of("attend", "backend", backend, ("auto", *dispatch.NAMES))
     q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)

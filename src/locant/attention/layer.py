@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from locant._internal.checks import share, whole_number
+from locant._internal.checks import share, warn_renamed, whole_number
 from locant.attention import dispatch
 from locant.attention.backends.reference import attend_with_weights
 from locant.attention.inputs import AttentionInputs, prepare, prepare_step, rotate
@@ -46,14 +46,22 @@ class Attention(nn.Module):
     def forward(
         self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
     ) -> Tensor:
-        """x (B,T,D) at positions pos (T) or (B,T): (B,T,D)."""
+        """Attend from tokens x (B,T,D) at positions pos (T) or (B,T): (B,T,D)."""
         return self.core(self._embed(x, pos), self._prepare(x, pos, causal, mask))
+
+    def forward_with_weights(
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the output of `forward` and the attention weights (B,H,T,T)."""
+        inputs = self._prepare(x, pos, causal, mask)
+        return self.core.forward_with_weights(self._embed(x, pos), inputs)
 
     def look(
         self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The output and the weights (B,H,T,T)."""
-        return self.core.look(self._embed(x, pos), self._prepare(x, pos, causal, mask))
+        """Return what `forward_with_weights` returns; the earlier name of it."""
+        warn_renamed("Attention.look", "Attention.forward_with_weights")
+        return self.forward_with_weights(x, pos, causal=causal, mask=mask)
 
     def step(
         self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
@@ -103,7 +111,7 @@ class Projections(nn.Module):
         self.out = nn.Linear(shape.dim, shape.dim, bias=projection_bias)
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """q (B,H,T,d), k and v (B,G,T,d)."""
+        """Project x (B,T,D) to q (B,H,T,d), k and v (B,G,T,d)."""
         d, kv = self.shape.head, self.kv_heads
         parts = self.qkv(x).unflatten(-1, (-1, d)).transpose(1, 2)  # (B, H + 2G, T, d)
         q, k, v = parts.split([self.shape.heads, kv, kv], 1)
@@ -114,8 +122,8 @@ class Projections(nn.Module):
         q, k = rotate(inputs, q, k)
         return self._finish(q, k, v, inputs)
 
-    def look(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
-        """The output and the weights (B,H,T,T)."""
+    def forward_with_weights(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+        """Return the output of `forward` and the attention weights (B,H,T,T)."""
         q, k, v = self.project(x)
         q, k = rotate(inputs, q, k)
         k, v = dispatch.repeat_key_heads(q, k, v)
@@ -123,7 +131,7 @@ class Projections(nn.Module):
         return self.out(seen.out.transpose(1, 2).flatten(2)), seen.weights
 
     def step(self, x: Tensor, inputs: AttentionInputs, cache: Cache | None) -> tuple[Tensor, Cache]:
-        """New tokens over the cache and themselves; `inputs` come from `prepare_step`."""
+        """Attend from new tokens to the cache and themselves; `inputs` is from `prepare_step`."""
         q, k, v = self.project(x)
         encoding = inputs.encoding
         if encoding.cacheable_keys:

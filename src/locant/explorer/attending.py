@@ -32,7 +32,7 @@ def sentence(name: str, words: list[str], trained: bool, back: int) -> bytes:
         )
         known = list(dict.fromkeys(word.lower() for word in words))
         tokens = torch.tensor([[known.index(word.lower()) for word in words]])  # (1, T)
-        weights = model.eval().look(tokens, torch.arange(len(words))).weights
+        weights = model.eval().forward_with_weights(tokens, torch.arange(len(words))).weights
     return answer(
         {
             "words": words,

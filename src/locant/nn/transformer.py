@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from locant._internal.checks import one_of, whole_number
+from locant._internal.checks import one_of, warn_renamed, whole_number
 from locant.attention.inputs import AttentionInputs, prepare, prepare_step
 from locant.attention.kv_cache import Cache
 from locant.attention.layer import Projections, check_cache
@@ -20,7 +20,7 @@ NORMS = ("pre", "post")
 ACTIVATIONS: dict[str, type[nn.Module]] = {"gelu": nn.GELU, "relu": nn.ReLU}
 
 
-class Looked(NamedTuple):
+class OutputWithWeights(NamedTuple):
     """The output, and the attention weights (B,H,T,T) of every layer."""
 
     out: Tensor
@@ -108,17 +108,25 @@ class Transformer(nn.Module):
             x = layer(self._enter(index, x, pos), inputs[self.uses[index]])
         return self.head(self.norm(x))
 
-    def look(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> Looked:
-        """The output and every layer's attention weights (B,H,T,T)."""
+    def forward_with_weights(
+        self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None
+    ) -> OutputWithWeights:
+        """Return the output of `forward` and the attention weights (B,H,T,T) of every layer."""
         x = self._start(x, pos)
         inputs = [
             prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()
         ]
-        kept = []
+        all_weights = []
         for index, layer in enumerate(self._layers()):
-            x, weights = layer.look(self._enter(index, x, pos), inputs[self.uses[index]])
-            kept.append(weights)
-        return Looked(self.head(self.norm(x)), kept)
+            entered = self._enter(index, x, pos)
+            x, weights = layer.forward_with_weights(entered, inputs[self.uses[index]])
+            all_weights.append(weights)
+        return OutputWithWeights(self.head(self.norm(x)), all_weights)
+
+    def look(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> OutputWithWeights:
+        """Return what `forward_with_weights` returns; the earlier name of it."""
+        warn_renamed("Transformer.look", "Transformer.forward_with_weights")
+        return self.forward_with_weights(x, pos, mask=mask)
 
     def step(
         self,
@@ -198,8 +206,8 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
         return self._after(x, self.attention(self._before(x), inputs))
 
-    def look(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
-        seen, weights = self.attention.look(self._before(x), inputs)
+    def forward_with_weights(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+        seen, weights = self.attention.forward_with_weights(self._before(x), inputs)
         return self._after(x, seen), weights
 
     def step(self, x: Tensor, inputs: AttentionInputs, cache: Cache | None) -> tuple[Tensor, Cache]:

@@ -15,7 +15,7 @@ from locant.encodings.registry import make
 from locant.lab.tasks.base import Task, make_task
 from locant.lab.training.config import ModelConfig, RunConfig
 from locant.nn.dropout import make_dropout
-from locant.nn.transformer import Looked, Transformer
+from locant.nn.transformer import OutputWithWeights, Transformer
 from locant.positions import consecutive
 
 
@@ -52,11 +52,11 @@ class StudyModel(nn.Module):
         hidden = self.body(inputs, pos, mask=_mask(real, see))  # (B, T, D)
         return self.head(_mean(hidden, real) if self.pool else hidden)
 
-    def look(
+    def forward_with_weights(
         self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None
-    ) -> Looked:
+    ) -> OutputWithWeights:
         """The hidden vectors, and the attention weights (B,H,T,T) of every layer."""
-        return self.body.look(inputs, pos, mask=_mask(real, see))
+        return self.body.forward_with_weights(inputs, pos, mask=_mask(real, see))
 
 
 def _mask(real: Tensor | None, see: Tensor | None) -> Tensor | None:

@@ -28,7 +28,7 @@ def notes(
         None if one is None else one.to(run.device) for one in (inputs, place.pos, real, place.see)
     ]
     with torch.no_grad():
-        weights = model.look(*moved).weights  # type: ignore[arg-type]
+        weights = model.forward_with_weights(*moved).weights  # type: ignore[arg-type]
         output = model(*moved).cpu()
     kept: dict[str, Any] = {"attention": packed(torch.stack([layer[0] for layer in weights]).cpu())}
     if not task.symbols:
