@@ -53,8 +53,8 @@ class Attention(nn.Module):
         self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return the output of `forward` and the attention weights (B,H,T,T)."""
-        inputs = self._prepare(x, pos, causal, mask)
-        return self.core.forward_with_weights(self._embed(x, pos), inputs)
+        embedded = self._embed(x, pos)
+        return self.core.forward_with_weights(embedded, self._prepare(x, pos, causal, mask))
 
     def look(
         self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
