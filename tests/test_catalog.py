@@ -73,7 +73,11 @@ def test_what_describe_says_is_what_the_class_is(name):
         hook for hook in HOOKS if overrides(locant.make(name, **SMALL), hook)
     )
     assert said.options == {option.name: option.default for option in options}
-    assert (said.learned, said.paper, said.class_name) == (cls.learned, cls.paper, cls.__name__)
+    assert (said.parameter_count, said.paper, said.class_name) == (
+        cls.parameter_count,
+        cls.paper,
+        cls.__name__,
+    )
     assert said.title == inspect.getdoc(module).split("\n")[0]
     assert said.path.samefile(module.__file__)
     assert "arXiv:" in said.paper
@@ -272,7 +276,7 @@ from locant.encodings.base import Encoding, difference
 
 class Near(Encoding):
     shift_invariant = True
-    learned = "heads"
+    parameter_count = "heads"
     def __init__(self, shape, *, price=1.0):
         super().__init__(shape)
         self.price = torch.nn.Parameter(torch.full((shape.heads, 1, 1), price))

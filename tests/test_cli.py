@@ -26,7 +26,7 @@ Path(__file__).with_name("it_was_run").touch()
 
 class Near(Encoding):
     prefers_near = True
-    learned = "3 * heads"
+    parameter_count = "3 * heads"
     paper = "Müller et al. 2031, arXiv:3101.00001"
     def bias(self, q_pos, k_pos):
         return -difference(q_pos, k_pos).abs() / self.shape.length

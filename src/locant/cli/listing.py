@@ -72,7 +72,7 @@ def _row(entry: Entry, shape: Shape) -> dict[str, Any]:
         "title": entry.title,
         "acts_on": [HOOKS[hook] for hook in entry.hooks],
         "learned": entry.parameters(shape),
-        "learned_formula": entry.learned,
+        "learned_formula": entry.parameter_count,
         "options": entry.options,
         "claims": entry.claims,
         "paper": entry.paper,

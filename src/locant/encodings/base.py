@@ -1,10 +1,11 @@
 """The contract: five hooks through which an encoding may tell attention where tokens are.
 
-Each hook does nothing by default; override the ones yours uses. Positions are data: integer or real,
-shape (T), (B,T), or with a last dimension for the axes when `axes` > 1. Queries and keys have their own.
-Nothing changes in forward: no counters, no growing tables.
+Each hook does nothing by default; override the ones yours uses. Positions are data: integer or
+real, shape (T), (B,T), or with a last dimension for the axes when `axes` > 1. Queries and keys have
+their own. Nothing changes in forward: no counters, no growing tables.
 
-    x ── embed ──► projections ──► q, k ── rotate ──► q·kᵀ/√d ── rescore ──► + bias ──► softmax ── mix ──► out
+    x ── embed ──► projections ──► q, k ── rotate ──► q·kᵀ/√d ── rescore ──► + bias ──► softmax
+      ── mix ──► out
 
 An encoding of your own is a few lines in any file:
 
@@ -19,15 +20,18 @@ An encoding of your own is a few lines in any file:
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import type_before_parametrizations
 
+from locant.encodings.claims import warn_of_learned
 from locant.encodings.registry import NO_ENCODINGS
 from locant.shapes import Shape
 
@@ -35,7 +39,8 @@ from locant.shapes import Shape
 class Encoding(nn.Module):
     """A way of telling attention where tokens are."""
 
-    # Claims: what each means stands in locant/claims.py. An option that changes one sets it on the instance.
+    # What each claim means: locant/encodings/claims.py. An option that changes a claim sets it on
+    # the instance.
     shift_invariant: bool = False
     extrapolates: bool = False
     real_positions: bool = False
@@ -48,22 +53,26 @@ class Encoding(nn.Module):
     tells_direction: bool = True
 
     axes: int = 1  # how many numbers one position has
-    learned: str = (
-        "0"  # how many numbers it learns: a formula in dim, heads, length, head and its own options
-    )
+    parameter_count: str = "0"  # a formula in dim, heads, length, head and the encoding's options
     paper: str = ""
     added_width: int = 0  # how many features `embed` appends
 
-    _asked: tuple[str, dict[str, Any]] | None = (
-        None  # the name and the options that `make` was given
-    )
+    _asked: tuple[str, dict[str, Any]] | None = None  # name and options that `make` was given
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Take a parameter count that is stated under its old name, `learned`."""
+        super().__init_subclass__(**more)
+        old = vars(cls).get("learned")
+        if isinstance(old, str) and "parameter_count" not in vars(cls):
+            warn_of_learned(f"{_file_name(cls)}:{cls.__name__}")
+            cls.parameter_count = old
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
 
     def forward(self, x: Tensor, pos: Tensor | None = None) -> Tensor:
-        """Give `embed(x, pos)`, so that hooks and wrappers of modules reach it."""
+        """Return `embed(x, pos)`, so that hooks and wrappers of modules reach it."""
         if pos is None:
             raise ValueError(
                 "positions are passed, never guessed: encoding(x, pos), see locant.positions"
@@ -78,32 +87,36 @@ class Encoding(nn.Module):
         return None
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
-        """x (B,T,D) at positions pos (T) or (B,T): what the input becomes."""
+        """Return what the input x (B,T,D) becomes at positions pos (T) or (B,T)."""
         return x
 
     def rotate(
         self, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor, precomputed: Any = None
     ) -> tuple[Tensor, Tensor]:
-        """q (B,H,Q,d), k (B,H,K,d): what queries and keys become; their width may change."""
+        """Return what queries q (B,H,Q,d) and keys k (B,H,K,d) become; their width may change."""
         return q, k
 
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor | None:
-        """What is added to the scaled scores, from positions alone: (1|B, 1|H, Q, K)."""
+        """Return what is added to the scaled scores, from positions alone: (1|B, 1|H, Q, K)."""
         return None
 
     def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-        """What the scores (B,H,Q,K) become when content is needed. The scale is in q: scores = q·kᵀ."""
+        """Return what the scores (B,H,Q,K) become when content is needed.
+
+        The scale is in q: scores = q·kᵀ.
+        """
         return scores
 
     def mix(self, weights: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-        """weights (B,H,Q,K), v (B,H,K,d): the outputs (B,H,Q,d)."""
+        """Return the outputs (B,H,Q,d) of weights (B,H,Q,K) and values v (B,H,K,d)."""
         return weights @ v
 
     def config(self) -> dict[str, Any]:
-        """Give the plain values that build it again, without what it has learned: `make(**encoding.config())`.
+        """Return the plain values that build it again, untrained: `make(**encoding.config())`.
 
         >>> make("t5", dim=8, heads=2, buckets=16).config()
-        {'name': 't5', 'dim': 8, 'heads': 2, 'length': 512, 'buckets': 16, 'max_distance': 128, 'sides': 'both', 'std': 0.02}
+        {'name': 't5', 'dim': 8, 'heads': 2, 'length': 512,
+         'buckets': 16, 'max_distance': 128, 'sides': 'both', 'std': 0.02}
         """
         name = self._asked[0] if self._asked is not None else self._own_name()
         if not name:
@@ -112,9 +125,9 @@ class Encoding(nn.Module):
                 f"{kind} was not made by name, so no name leads back to its class.\n"
                 f"  Make it by the file that it stands in: locant.make('path.py:{kind}', dim=…)"
             )
-        options = {
-            option: _plain(f"{name}: {option}", value) for option, value in self._options().items()
-        }
+        options = {}
+        for option, value in self._options().items():
+            options[option] = _plain(f"{name}: {option}", value)
         return {
             "name": name,
             "dim": self.shape.dim,
@@ -124,22 +137,23 @@ class Encoding(nn.Module):
         }
 
     def _own_name(self) -> str:
-        """The name of a class that comes with locant; nothing for any other."""
+        """Return the name of a class that comes with locant; an empty text for any other."""
         package, _, name = type_before_parametrizations(self).__module__.rpartition(".")
         return name if package == __package__ and name not in NO_ENCODINGS else ""
 
     def _options(self) -> dict[str, Any]:
-        """The constructor's options: what `make` was given for a user's class; else the attributes of the same names."""
+        """Return the constructor's options.
+
+        For a user's class they are what `make` was given; else the attributes of the same names.
+        """
         if self._asked is not None and not self._own_name():
             return self._asked[1]
-        parameters = inspect.signature(type(self).__init__).parameters.values()
-        names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and hasattr(self, p.name)]
-        kept = {name: getattr(self, name) for name in names}
-        return {
-            name: value
-            for name, value in kept.items()
-            if not (isinstance(value, Tensor) or callable(value))
-        }
+        options = {}
+        for name in constructor_options(type(self)):
+            value = getattr(self, name, self)  # self: there is no attribute of this name
+            if not (isinstance(value, Tensor) or callable(value)):
+                options[name] = value
+        return options
 
     def extra_repr(self) -> str:
         shown = {
@@ -151,8 +165,33 @@ class Encoding(nn.Module):
         return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
+def constructor_options(cls: type[Encoding]) -> dict[str, Any]:
+    """Return the keyword options of a class with their defaults.
+
+    A constructor with **options passes them on, so the options of the class above it count too.
+    """
+    options: dict[str, Any] = {}
+    for owner in cls.__mro__:
+        if owner is Encoding:
+            break
+        if "__init__" not in vars(owner):
+            continue
+        parameters = inspect.signature(vars(owner)["__init__"]).parameters.values()
+        own = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        options = own | options
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break
+    return options
+
+
+def _file_name(cls: type) -> str:
+    """Return the name of the file that defines a class, or of its module when there is no file."""
+    module = sys.modules.get(cls.__module__)
+    return Path(getattr(module, "__file__", None) or cls.__module__).name
+
+
 def _plain(owner: str, value: Any) -> Any:
-    """The value as JSON could hold it: a dataclass becomes a dict, or what its own `config` says."""
+    """Return a value as JSON can hold it; a dataclass becomes a dict, or what its `config` returns."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Integral):
@@ -171,26 +210,25 @@ def _plain(owner: str, value: Any) -> Any:
 
 
 def overrides(encoding: Encoding, hook: str) -> bool:
-    """Whether this encoding's class has its own version of a hook."""
+    """Tell whether the encoding's class has, or inherits, its own version of a hook."""
     return getattr(type(encoding), hook) is not getattr(Encoding, hook)
 
 
 def needs_scores(encoding: Encoding) -> bool:
-    """Whether it works on the scores or the weights themselves, so that they must be written down."""
+    """Tell whether an encoding works on scores or weights, so that they must be materialized."""
     return overrides(encoding, "rescore") or overrides(encoding, "mix")
 
 
 def difference(q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """q_pos − k_pos for every pair: (1|B, 1, Q, K), whole numbers, or `dtype` for real positions.
+    """Return q_pos − k_pos for every pair: (1|B, 1, Q, K), integers, or `dtype` for real positions.
 
     >>> difference(torch.tensor([5, 6]), torch.tensor([4]))
     tensor([[[[1],
               [2]]]])
     """
     need_tensors(q_pos, k_pos)
-    q_pos, k_pos = (
-        pos if pos.is_floating_point() else pos.long() for pos in (q_pos, k_pos)
-    )  # small integers wrap
+    q_pos = q_pos if q_pos.is_floating_point() else q_pos.long()  # small integers would wrap
+    k_pos = k_pos if k_pos.is_floating_point() else k_pos.long()
     delta = q_pos[..., :, None] - k_pos[..., None, :]  # (…, Q, K), in the positions' own precision
     if delta.is_floating_point():
         delta = delta.to(dtype)
@@ -202,7 +240,8 @@ def need_tensors(*positions: Tensor) -> None:
     for pos in positions:
         if not isinstance(pos, Tensor):
             raise ValueError(
-                f"positions must be tensors, see locant.positions. Got {type(pos).__name__} instead."
+                f"positions must be tensors, see locant.positions. "
+                f"Got {type(pos).__name__} instead."
             )
 
 
@@ -216,12 +255,12 @@ def refuse_float8(owner: str, *inputs: Tensor) -> None:
 
 
 def wide(device: torch.device) -> torch.dtype:
-    """The widest float a device has: angles are computed in it and cast last."""
+    """Return the widest float dtype of a device: angles are computed in it and cast last."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
 def through(network: nn.Sequential, x: Tensor) -> Tensor:
-    """A small network applied in float32 or wider, whatever its own dtype: positions must not be rounded on the way."""
+    """Apply a small network in float32 or wider, whatever its dtype: positions are not rounded."""
     precise = torch.promote_types(x.dtype, torch.float32)
     x = x.to(precise)
     for layer in network:

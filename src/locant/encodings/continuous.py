@@ -37,7 +37,7 @@ class Continuous(Encoding):
     extrapolates = True
     real_positions = True
     cacheable_keys = True
-    learned = "2 * hidden + (depth - 1) * (hidden * hidden + hidden) + hidden * dim + dim"
+    parameter_count = "2 * hidden + (depth - 1) * (hidden * hidden + hidden) + hidden * dim + dim"
     paper = "Liu et al. 2020, arXiv:2003.09229"
 
     def __init__(

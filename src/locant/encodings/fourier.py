@@ -37,7 +37,9 @@ class Fourier(Encoding):
     real_positions = True
     cacheable_keys = True
     bounded = True
-    learned = "(dim + 1) // 2 * axes + (dim + 1) // 2 * 2 * hidden + hidden + hidden * dim + dim"
+    parameter_count = (
+        "(dim + 1) // 2 * axes + (dim + 1) // 2 * 2 * hidden + hidden + hidden * dim + dim"
+    )
     paper = "Li et al. 2021, arXiv:2106.02795"
 
     def __init__(

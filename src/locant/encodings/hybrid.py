@@ -38,7 +38,7 @@ class Hybrid(Encoding):
 
     cacheable_keys = True
     bounded = True
-    learned = "length * dim + 1"
+    parameter_count = "length * dim + 1"
     paper = "Vaswani et al. 2017, arXiv:1706.03762"
 
     def __init__(self, shape: Shape, *, base: float = 10_000.0, std: float = 0.02) -> None:

@@ -31,7 +31,7 @@ class Learned(Encoding):
 
     cacheable_keys = True
     bounded = True
-    learned = "length * dim"
+    parameter_count = "length * dim"
     paper = "Devlin et al. 2019, arXiv:1810.04805"
 
     def __init__(self, shape: Shape, *, std: float = 0.02) -> None:

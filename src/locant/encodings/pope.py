@@ -39,7 +39,7 @@ class Pope(Encoding):
     cacheable_keys = True
     bounded = True
     linear_offset = True
-    learned = "dim"
+    parameter_count = "dim"
     paper = "Gopalakrishnan et al. 2025, arXiv:2509.10534"
 
     def __init__(self, shape: Shape, *, base: float = 10_000.0) -> None:

@@ -1,42 +1,35 @@
-"""From a name to an encoding: what there is, what each one says of itself, and how to build it.
+"""Find encodings by name: which there are, what each states about itself, and how to build it.
 
-Names and claims are read from the source files without running them, so that listing needs no torch.
-`path.py:Class` names a user's own encoding; that file is run, because the user asked for it.
+Names, claims, hooks and options are read from source files without running them (`_source`), so that
+listing needs no torch. `path.py:Class` names a user's own encoding; `make` runs that file.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib
 import importlib.util
 import inspect
-import operator
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locant._internal.checks import did_you_mean
-from locant.encodings.claims import CLAIMS, HOOKS
+from locant.encodings import _source
+from locant.encodings.claims import CLAIMS, HOOKS, evaluate_count, warn_of_learned
 from locant.shapes import Shape
 
 if TYPE_CHECKING:
     from locant.encodings.base import Encoding
 
 FOLDER = Path(__file__).parent
-NO_ENCODINGS = ("adapt", "base", "claims", "registry")  # files of this folder that hold none
-ALIASES = {
-    "rope": "rotary",
-    "nope": "none",
-    "sinusoid": "sinusoidal",
-}  # other words that people know, in small letters
+NO_ENCODINGS = ("adapt", "base", "claims", "registry")  # modules here that hold no encoding
+ALIASES = {"rope": "rotary", "nope": "none", "sinusoid": "sinusoidal"}  # in lower case
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the source of one encoding says about it."""
+    """What the source of one encoding states about it; what its class inherits counts."""
 
     name: str
     path: Path
@@ -45,22 +38,22 @@ class Entry:
     claims: dict[str, Any]
     hooks: tuple[str, ...]
     options: dict[str, Any]
-    learned: str
+    parameter_count: str
     paper: str
 
     @property
     def title(self) -> str:
-        """The first line of the file's text."""
+        """The first line of the docstring."""
         return self.doc.strip().split("\n")[0]
 
     @property
     def formula(self) -> list[str]:
-        """As it stands in the encoding's own file: the indented lines before the first example."""
+        """The formula from the docstring: its indented lines before the first example."""
         lines = self.doc.partition(">>>")[0].splitlines()
         return [line.strip() for line in lines if line.startswith("    ") and line.strip()]
 
     def parameters(self, shape: Shape, **options: Any) -> int:
-        """How many numbers it learns at this size."""
+        """Count the parameters that the encoding learns at this shape, with these options."""
         numbers = {**self.options, **options}
         numbers |= {
             "dim": shape.dim,
@@ -68,24 +61,21 @@ class Entry:
             "length": shape.length,
             "head": shape.head,
         }
-        return arithmetic(self.learned, numbers)
+        return evaluate_count(self.parameter_count, numbers)
 
 
 def names() -> list[str]:
-    """The names of all encodings that come with locant, in alphabetical order.
+    """List the names of all encodings that come with locant, in alphabetical order.
 
     >>> names()[:3]
     ['alibi', 'continuous', 'fourier']
     """
-    return sorted(
-        p.stem
-        for p in FOLDER.glob("*.py")
-        if not p.stem.startswith("_") and p.stem not in NO_ENCODINGS
-    )
+    stems = (path.stem for path in FOLDER.glob("[!_]*.py"))
+    return sorted(stem for stem in stems if stem not in NO_ENCODINGS)
 
 
 def canonical(name: str) -> str:
-    """Give the name in `names()` that a word stands for, in capitals or not; a word that is no name stays as it is.
+    """Return the name in `names()` that a word stands for; any other word is returned as it is.
 
     >>> canonical("RoPE"), canonical("ALiBi"), canonical("mine.py:Mine")
     ('rotary', 'alibi', 'mine.py:Mine')
@@ -97,7 +87,7 @@ def canonical(name: str) -> str:
 
 
 def claiming(claim: str) -> list[str]:
-    """The names of the encodings that make a claim.
+    """List the names of the encodings that make a claim.
 
     >>> claiming("prefers_near")
     ['alibi']
@@ -106,18 +96,32 @@ def claiming(claim: str) -> list[str]:
 
 
 def describe(name: str) -> Entry:
-    """Read what an encoding says of itself, without running it.
+    """Read what an encoding states about itself, without running it.
 
     >>> describe("alibi").hooks
     ('bias',)
     """
     name = canonical(name)
     path, class_name = _locate(name)
-    return _read(name, path, class_name, path.stat().st_mtime_ns)
+    class_name = class_name or _first_encoding(path)
+    lineage = _source.inheritance(path, class_name)
+    module = _source.read_module(path)
+    stated = _stated(lineage)
+    return Entry(
+        name=name,
+        path=path,
+        class_name=class_name,
+        doc=module.doc or lineage[0][1].doc or class_name,
+        claims={claim: stated[claim] for claim in (*CLAIMS, "axes")},
+        hooks=tuple(hook for hook in HOOKS if _overrides(lineage, hook)),
+        options=_options(lineage),
+        parameter_count=str(stated["parameter_count"]),
+        paper=str(stated["paper"]),
+    )
 
 
 def load(name: str) -> type[Encoding]:
-    """The class behind a name, or behind `path.py:Class`."""
+    """Return the class behind a name, or behind `path.py:Class`."""
     name = canonical(name)
     path, class_name = _locate(name)
     if path.parent == FOLDER:
@@ -131,7 +135,8 @@ def load(name: str) -> type[Encoding]:
         raise ValueError(
             f"{name}: {class_name} is not an encoding.\n"
             "  Derive it: from locant.encodings.base import Encoding; class Mine(Encoding): ...\n"
-            "  Or wrap a plain module or function in Python: locant.certify(locant.adapt(module, dim=…, heads=…))"
+            "  Or wrap a plain module or function in Python: "
+            "locant.certify(locant.adapt(module, dim=…, heads=…))"
         )
     return found
 
@@ -139,9 +144,11 @@ def load(name: str) -> type[Encoding]:
 def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: Any) -> Encoding:
     """Build an encoding by name.
 
-    name     one of `names()`, in capitals or not, or a word of `ALIASES`; or "path.py:Class" for your own
-    dim      model width D; heads: number of heads H; length: the positions it is made for
-    options  the encoding's own, such as base=500_000.0 for rotary
+    name     one of `names()` or `ALIASES`, in any case; or "path.py:Class" for your own
+    dim      model width D
+    heads    number of heads H
+    length   number of positions that the encoding is made for
+    options  the encoding's own options, such as base=500_000.0 for rotary
 
     >>> make("rotary", dim=64, heads=4, pairing="interleaved").pairing
     'interleaved'
@@ -150,35 +157,36 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
     >>> make("rop", dim=64)
     Traceback (most recent call last):
     ValueError: no encoding is called 'rop'. Did you mean 'rotary'?
-      Known: alibi, continuous, fourier, hybrid, learned, none, pope, relative, rotary, shaw, sinusoidal, t5
+      Known: alibi, continuous, fourier, hybrid, learned, none, pope, relative, rotary, ...
     """
     name = canonical(name)
     cls = load(name)
-    allowed = [
-        p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.KEYWORD_ONLY
-    ]
+    from locant.encodings.base import constructor_options
+
+    allowed = constructor_options(cls)
     for option in options:
         if option not in allowed:
-            listed = ", ".join(f"{key}={value!r}" for key, value in describe(name).options.items())
+            defaults = describe(name).options.items()
+            listed = ", ".join(f"{key}={value!r}" for key, value in defaults)
             raise ValueError(
                 f"{name} has no option {option!r}.{did_you_mean(option, allowed)}\n"
                 f"  Its options, with defaults: {listed or 'none at all'}"
             )
     shape = Shape(dim, heads, length)
     try:
-        bound = inspect.signature(cls).bind(shape, **options)
+        inspect.signature(cls).bind(shape, **options)
     except TypeError as problem:
         raise ValueError(
             f"{name} cannot be made so: {problem}. Give it as an option of make."
         ) from None
-    bound.apply_defaults()
     encoding = cls(shape, **options)
-    encoding._asked = name, {option: bound.arguments[option] for option in allowed}
+    given = {option: options.get(option, default) for option, default in allowed.items()}
+    encoding._asked = name, given
     return encoding
 
 
 def _locate(name: str) -> tuple[Path, str]:
-    """The file and, for a user's own encoding, the class that a name stands for."""
+    """Return the file and, for a user's own encoding, the class that a name stands for."""
     if not isinstance(name, str):
         raise ValueError(
             f"an encoding is named by a word or by 'path.py:Class'. Got {name!r} instead."
@@ -197,122 +205,71 @@ def _locate(name: str) -> tuple[Path, str]:
         return path, class_name
     if name not in names():
         raise ValueError(
-            f"no encoding is called {name!r}.{did_you_mean(name, names())}\n  Known: {', '.join(names())}"
+            f"no encoding is called {name!r}.{did_you_mean(name, names())}\n"
+            f"  Known: {', '.join(names())}"
         )
     return FOLDER / f"{name}.py", ""
 
 
-@cache
-def _read(name: str, path: Path, class_name: str, _changed: int) -> Entry:
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (SyntaxError, UnicodeDecodeError) as problem:
-        raise ValueError(f"{path.name} is not Python that can be read: {problem}") from problem
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    if not class_name:
-        class_name = next(
-            key for key, node in classes.items() if "Encoding" in map(ast.unparse, node.bases)
-        )
-    if class_name not in classes:
-        raise ValueError(
-            f"{path.name} has no class {class_name!r}.{did_you_mean(class_name, classes)}\n"
-            f"  Its classes: {', '.join(classes) or 'none'}"
-        )
-    node = classes[class_name]
-    own = dict(_literals(node))
-    said = _defaults() | {key: value for key, value in own.items() if key in _defaults()}
-    methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
-    return Entry(
-        name=name,
-        path=path,
-        class_name=class_name,
-        doc=ast.get_docstring(tree) or ast.get_docstring(node) or class_name,
-        claims={claim: said[claim] for claim in (*CLAIMS, "axes")},
-        hooks=tuple(hook for hook in HOOKS if hook in methods),
-        options=_options(methods.get("__init__")),
-        learned=str(said["learned"]),
-        paper=str(said["paper"]),
-    )
+def _first_encoding(path: Path) -> str:
+    """Return the first class of a file that is an encoding."""
+    for class_name in _source.read_module(path).classes:
+        found = [owner for owner, _ in _source.inheritance(path, class_name)]
+        if _source.BASE_CLASS in found:
+            return class_name
+    raise ValueError(f"{path.name} defines no encoding.")
 
 
-@cache
-def _defaults() -> dict[str, Any]:
-    """What the base class claims: nothing."""
-    tree = ast.parse((FOLDER / "base.py").read_text(encoding="utf-8"))
-    node = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Encoding")
-    return dict(_literals(node))
+Lineage = list[tuple[_source.ClassName, _source.Definition]]
 
 
-def _literals(node: ast.ClassDef) -> Iterator[tuple[str, Any]]:
-    """The class attributes that are plain values."""
-    for item in node.body:
-        target: ast.expr | None = item.target if isinstance(item, ast.AnnAssign) else None
-        if isinstance(item, ast.Assign) and len(item.targets) == 1:
-            target = item.targets[0]
-        value = getattr(item, "value", None)
-        if isinstance(target, ast.Name) and isinstance(value, ast.Constant):
-            yield target.id, value.value
+def _stated(lineage: Lineage) -> dict[str, Any]:
+    """Return the class attributes that the base class names, as the class states or inherits them."""
+    stated = dict(_source.define(_source.BASE_CLASS).attributes)
+    for owner, definition in reversed(lineage):
+        own = {key: value for key, value in definition.attributes.items() if key in stated}
+        learned = definition.attributes.get("learned")
+        if isinstance(learned, str) and "parameter_count" not in own:
+            warn_of_learned(f"{owner.path.name}:{owner.name}")
+            own["parameter_count"] = learned
+        stated |= own
+    return stated
 
 
-def _options(init: ast.FunctionDef | None) -> dict[str, Any]:
-    """The keyword options of a constructor, with their defaults."""
-    if init is None:
-        return {}
-    pairs = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-    return {arg.arg: _value(default) for arg, default in pairs if default is not None}
+def _overrides(lineage: Lineage, hook: str) -> bool:
+    """Tell whether a class has, or inherits, its own version of a hook."""
+    for owner, definition in lineage:
+        if owner == _source.BASE_CLASS or hook in definition.restored:
+            return False
+        if hook in definition.methods or hook in definition.assigned:
+            return True
+    return False
 
 
-def _value(node: ast.expr) -> Any:
-    """A default as a plain value; its own text when it is none."""
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return ast.unparse(node)
-
-
-def arithmetic(formula: str, numbers: dict[str, Any]) -> int:
-    """The value of a formula in +, -, *, // over named numbers.
-
-    >>> arithmetic("2 * hidden + dim // 2", {"hidden": 3, "dim": 8})
-    10
-    """
-    try:
-        return _worked_out(ast.parse(formula, mode="eval").body, numbers)
-    except (SyntaxError, KeyError, TypeError, ValueError, ZeroDivisionError) as problem:
-        raise ValueError(
-            f"learned = {formula!r} cannot be worked out: {type(problem).__name__} {problem}.\n"
-            f"  It is a formula in +, -, *, // over whole numbers and: {', '.join(numbers)}"
-        ) from None
-
-
-def _worked_out(node: ast.expr, numbers: dict[str, Any]) -> int:
-    if isinstance(node, ast.Constant):
-        return int(node.value)  # type: ignore[arg-type]
-    if isinstance(node, ast.Name):
-        return int(numbers[node.id])
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](
-            _worked_out(node.left, numbers), _worked_out(node.right, numbers)
-        )
-    raise ValueError(ast.unparse(node))
-
-
-_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-}
+def _options(lineage: Lineage) -> dict[str, Any]:
+    """Return the options of the constructor, and of the inherited one that it passes **options to."""
+    options: dict[str, Any] = {}
+    for owner, definition in lineage:
+        init = definition.methods.get("__init__")
+        if owner == _source.BASE_CLASS:
+            break
+        if init is not None:
+            options = {**_source.options_of(init), **options}
+            if init.args.kwarg is None:
+                break
+    return options
 
 
 def _run_file(path: Path) -> Any:
-    """Import a user's file under a name of its own."""
+    """Import a user's file under a module name of its own; it may import the files beside it."""
     module_name = f"locant_user_{path.stem}_{abs(hash(str(path))):x}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} cannot be imported as Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as problem:

@@ -32,7 +32,7 @@ class Relative(Encoding):
     extrapolates = True
     cacheable_keys = True
     bounded = True
-    learned = "(2 * max_distance + 1) * heads"
+    parameter_count = "(2 * max_distance + 1) * heads"
     paper = "Raffel et al. 2020, arXiv:1910.10683"
 
     def __init__(self, shape: Shape, *, max_distance: int = 128, std: float = 0.02) -> None:

@@ -44,7 +44,7 @@ class Shaw(Encoding):
     extrapolates = True
     cacheable_keys = True
     bounded = True
-    learned = "2 * (2 * max_distance + 1) * head"
+    parameter_count = "2 * (2 * max_distance + 1) * head"
     paper = "Shaw et al. 2018, arXiv:1803.02155"
 
     def __init__(self, shape: Shape, *, max_distance: int = 16, std: float = 0.02) -> None:

@@ -41,7 +41,7 @@ class T5(Encoding):
     extrapolates = True
     cacheable_keys = True
     bounded = True
-    learned = "buckets * heads"
+    parameter_count = "buckets * heads"
     paper = "Raffel et al. 2020, arXiv:1910.10683"
 
     def __init__(

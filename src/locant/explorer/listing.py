@@ -49,7 +49,7 @@ def _told(entry: Entry, own: bool) -> dict[str, Any]:
         "paper": entry.paper,
         "file": _place(entry.path),
         "hooks": entry.hooks,
-        "learned": entry.learned,
+        "learned": entry.parameter_count,
         "options": [
             {"name": option, "default": default, "choices": choices(entry, option)}
             for option, default in entry.options.items()

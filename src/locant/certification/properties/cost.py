@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import time
 
 import torch
 
 from locant.certification.probe import Measured, Subject, learns, show
-from locant.encodings.base import Encoding
+from locant.encodings.base import Encoding, constructor_options
+from locant.encodings.claims import evaluate_count
 from locant.encodings.none import Nothing
-from locant.encodings.registry import arithmetic
 
 SENTENCE = "It learns as many numbers as it says; and what a training step costs against none."
 CLAIM = "law"
@@ -52,7 +51,7 @@ def measure(subject: Subject) -> Measured:
     said += f"layers; a training step takes {ratio:.2f}× that of none."
     wrong = stated is not None and stated[0] != stated[1]
     if stated is not None and wrong:
-        said = f"It says that it learns {stated[0]:,} numbers ({encoding.learned}), but it learns {stated[1]:,}."
+        said = f"It says that it learns {stated[0]:,} numbers ({encoding.parameter_count}), but it learns {stated[1]:,}."
     return Measured(not wrong, f"{show(ratio)}×", said, numbers)
 
 
@@ -68,17 +67,17 @@ def _held(encoding: Encoding, pos: torch.Tensor) -> int:
 def _stated(encoding: Encoding) -> tuple[int, int] | None:
     """The count that the class states, when it states one, and the count there is."""
     cls, shape = type(encoding), encoding.shape
-    if "learned" not in vars(cls):
+    own = cls.__mro__[: cls.__mro__.index(Encoding)]
+    if not any("parameter_count" in vars(owner) for owner in own):
         return None
     sizes = {"dim": shape.dim, "heads": shape.heads, "length": shape.length, "head": shape.head}
-    used = {node.id for node in ast.walk(ast.parse(encoding.learned)) if isinstance(node, ast.Name)}
+    formula = ast.parse(encoding.parameter_count)
+    used = {node.id for node in ast.walk(formula) if isinstance(node, ast.Name)}
     if used <= sizes.keys() | vars(encoding).keys():
-        return arithmetic(encoding.learned, sizes | vars(encoding)), learns(encoding)
-    options = {option.name: option.default for option in inspect.signature(cls).parameters.values()}
-    try:
-        usual = cls(
-            shape
-        )  # an option is not kept, so the formula is tried with all of them at their defaults
+        return evaluate_count(encoding.parameter_count, sizes | vars(encoding)), learns(encoding)
+    try:  # an option is not kept: the formula is tried with all of them at their defaults
+        usual = cls(shape)
     except (TypeError, ValueError):
         return None
-    return arithmetic(encoding.learned, options | vars(usual) | sizes), learns(usual)
+    numbers = constructor_options(cls) | vars(usual) | sizes
+    return evaluate_count(encoding.parameter_count, numbers), learns(usual)
