@@ -76,7 +76,11 @@ def compare(study: str, old: Path, folder: Path) -> dict[str, str]:
         pairs[code] = earlier
         if numbers != earlier_numbers:
             different.add(code)
-    equal = {code: earlier for code, earlier in pairs.items() if code not in different}
+    equal = {
+        code: earlier
+        for code, earlier in pairs.items()
+        if code not in different and code != earlier
+    }
     print(
         f"{study}: {len(after)} runs, {len(pairs)} codes, {len(different)} with other numbers",
         flush=True,
@@ -103,7 +107,10 @@ def main() -> None:
         finally:
             subprocess.run([*git, "remove", "--force", str(old)], check=True)
     if options.write:
-        SAME.write_text(json.dumps(same, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        kept = json.loads(SAME.read_text(encoding="utf-8"))
+        kept = {code: earlier for code, earlier in kept.items() if earlier not in same.values()}
+        text = json.dumps({**kept, **same}, indent=1, sort_keys=True)
+        SAME.write_text(text + "\n", encoding="utf-8")
         print(f"wrote {len(same)} codes to {SAME.relative_to(HOME)}")
 
 

@@ -370,7 +370,12 @@ def test_an_input_that_does_not_fit_is_refused(hook, case):
 
 
 def test_masks_that_do_not_fit_are_refused_by_layers_and_models():
-    for hook in (layer("rotary"), model("rotary"), model("rotary").step, model("rotary").look):
+    for hook in (
+        layer("rotary"),
+        model("rotary"),
+        model("rotary").step,
+        model("rotary").forward_with_weights,
+    ):
         refused(
             lambda hook=hook: hook(X, POS, mask=SEEN[:, 0, 0]), "(3, 5)", "mask[:, None, None, :]"
         )

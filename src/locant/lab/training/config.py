@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +16,7 @@ from locant.lab.tasks import task_source
 from locant.lab.training.identity import PACKAGE, Start, fingerprint
 
 LIBRARIES = ("torch", "numpy", "scipy")
+SAME_CODE = Path(__file__).with_name("same_code.json")
 
 
 class Plain(BaseModel):
@@ -96,8 +99,13 @@ class RunConfig(Plain):
         return _short(json.dumps(self.model_dump(exclude=unsaid), sort_keys=True))
 
     def code(self) -> str:
-        """A name for the code that would run them: a change in it makes old runs strangers."""
-        return fingerprint(self.starts(), *(version(name) for name in LIBRARIES))
+        """Name the code that would run these settings: when it changes, kept runs do not count.
+
+        A code that was proven to train to the same bits as an earlier one has the earlier name
+        (same_code.json, written by benchmarks/same_numbers.py).
+        """
+        name = fingerprint(self.starts(), *(version(name) for name in LIBRARIES))
+        return _same_code().get(name, name)
 
     def starts(self) -> list[Start]:
         """Where the code that decides a run begins: the loop, the task, and the encoding or plain method by its name."""
@@ -107,6 +115,12 @@ class RunConfig(Plain):
             return [*starts, (entry.path, entry.class_name)]
         method = PACKAGE / "anomaly" / "baselines" / f"{self.baseline}.py"
         return [*starts, (method, "score")] if method.is_file() else starts
+
+
+@cache
+def _same_code() -> dict[str, str]:
+    """Read which codes compute the same bits as an earlier one: name → the earlier name."""
+    return dict(json.loads(SAME_CODE.read_text(encoding="utf-8")))
 
 
 def _short(text: str) -> str:
