@@ -102,9 +102,9 @@ def main() -> None:
             found = mutant.examine(Path(folder))
         if found.verdict != "fails":
             raise SystemExit(
-                f"{mutant.stem}, {mutant.bug}: {mutant.catcher} does not catch it. It says: {found.said}"
+                f"{mutant.stem}, {mutant.bug}: {mutant.catcher} does not catch it. It says: {found.message}"
             )
-        rows.append(mutant.row(found.said))
+        rows.append(mutant.row(found.message))
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(HEAD.format(count=len(rows)) + "\n".join([*rows, ""]), encoding="utf-8")
     print(f"wrote {PAGE}: {len(rows)} bugs, every one caught")

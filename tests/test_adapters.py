@@ -12,7 +12,7 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply
 
 import locant
 from locant.certification.certificate import NOT_CLAIMED, certify
-from locant.certification.probe import Subject, learns
+from locant.certification.probe import Probe, learns
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
 
@@ -107,7 +107,7 @@ def test_frozen_numbers_are_examined_as_they_are():
     ramp = Takes()
     ramp.weight.requires_grad_(False).fill_(0.25)
     adapted = locant.adapt(ramp, dim=4)
-    assert Subject(adapted).stirred().module.weight.item() == 0.25
+    assert Probe(adapted).randomized().module.weight.item() == 0.25
     assert learns(adapted) == 0
 
 
@@ -133,7 +133,8 @@ def test_frequencies_that_stay_grown_after_a_far_call_are_caught(claims):
     paper = certify(llama("dynamic", **claims), only=["pure", "cache"])
     assert paper.fails == ["pure", "cache"]
     assert (
-        "call at other positions moves the output at positions 32 and on by " in paper["pure"].said
+        "call at other positions moves the output at positions 32 and on by "
+        in paper["pure"].message
     )
     assert paper["cache"].numbers["error"] > 0.01
 

@@ -23,8 +23,8 @@ from locant.certification.certificate import (
     judge,
     property_names,
 )
-from locant.certification.probe import Measured
-from locant.certification.properties.mixing import angle, angle_from_lengths
+from locant.certification.probe import PropertyResult
+from locant.certification.properties.mixed_terms import angle, angle_from_lengths
 from locant.encodings.base import Encoding, difference
 from locant.shapes import Shape
 from locant.testing import assert_certified
@@ -80,7 +80,7 @@ def test_a_certificate_lists_what_holds_and_what_fails(paper, failing):
     assert failing["shift"].verdict == FAILS
     assert failing["nearness"].verdict == NOT_CLAIMED
     assert failing["reach"].verdict == SEEN
-    assert failing["shift"].said.startswith("Scores move by ")
+    assert failing["shift"].message.startswith("Scores move by ")
 
 
 def test_an_unknown_line_of_a_certificate_is_answered_with_those_there_are(failing):
@@ -109,7 +109,7 @@ def test_a_certificate_as_text_has_a_line_for_every_property(paper, failing):
     assert text.startswith("Certificate of rotary (dim 16, heads 2, length 32; quick, seed 0)")
     for finding in paper.findings:
         assert f"{finding.mark} {finding.name} " in text
-        assert finding.said in text
+        assert finding.message in text
     assert str(failing).endswith("fail: shift")
 
 
@@ -192,7 +192,7 @@ def test_what_an_encoding_raises_is_a_finding():
     paper = certify(Broken(Shape(**SMALL)))
     assert len(paper.findings) == len(property_names())
     assert "given" in paper.fails
-    assert paper["given"].said == "It raised RuntimeError: the dog ate it"
+    assert paper["given"].message == "It raised RuntimeError: the dog ate it"
     assert paper["given"].value == "error"
     assert paper["shift"].verdict == NOT_CLAIMED
 
@@ -202,7 +202,7 @@ def test_what_an_encoding_raises_is_a_finding():
 
 def made(claim: str, name: str = "shift") -> ModuleType:
     module = ModuleType(f"locant.certification.properties.{name}")
-    module.CLAIM = claim
+    module.CLAIM, module.NAME = claim, name
     return module
 
 
@@ -227,11 +227,11 @@ def made(claim: str, name: str = "shift") -> ModuleType:
 )
 def test_a_measurement_and_a_claim_make_a_verdict(claim, name, claims, ok, verdict):
     encoding = locant.adapt(nn.Identity(), dim=8, **claims)
-    assert judge(made(claim, name), encoding, Measured(ok, "", "")) == verdict
+    assert judge(made(claim, name), encoding, PropertyResult(ok, "", "")) == verdict
 
 
 def test_the_value_of_another_position_fails_whatever_is_claimed():
-    clipped = Measured(None, "clips", "", {"clips": True})
+    clipped = PropertyResult(None, "clips", "", {"clips": True})
     assert (
         judge(made("extrapolates", "beyond"), locant.adapt(nn.Identity(), dim=8), clipped) == FAILS
     )
@@ -249,10 +249,10 @@ def test_a_model_that_has_not_learned_its_own_length_gets_no_tick_for_longer_row
     assert (longer.verdict, longer.value) == (NOT_JUDGED, "unsolved")
     assert 0.125 < longer.numbers["accuracy at 1x"] < 0.95
     loss = longer.numbers["loss at 1x"]
-    assert longer.said.startswith(
+    assert longer.message.startswith(
         "Not judged: in 300 steps it did not solve its own length, 32 tokens ("
     )
-    assert f"loss {loss:.2f}; a guess: 12.5%, 2.08; solved from 95% on)." in longer.said
+    assert f"loss {loss:.2f}; a guess: 12.5%, 2.08; solved from 95% on)." in longer.message
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_model_that_has_solved_its_own_length_is_told_what_becomes_of_longer_r
     listed = ", ".join(
         f"{share:.0%} at {times}×" for share, times in zip(past, (2, 4, 8), strict=True)
     )
-    assert longer.said.endswith(
+    assert longer.message.endswith(
         f"a guess: 12.5%, 2.08; solved from 95% on). Past that length it {outcome}: {listed} right."
     )
 
@@ -278,7 +278,7 @@ def test_positions_that_end_too_early_for_longer_rows_are_not_judged_by_them():
     longer = certify(locant.make("learned", **SMALL), only="longer")["longer"]
     assert longer.verdict == NOT_JUDGED
     assert (
-        longer.said
+        longer.message
         == "Not judged: its positions end at 31, and rows of 64 tokens are the shortest tried."
     )
 
@@ -378,4 +378,4 @@ def test_the_order_of_fewer_than_three_positions_is_not_judged(length):
     ):
         found = certify(encoding, only=["order"])["order"]
         assert found.verdict == NOT_JUDGED
-        assert "fewer than three positions" in found.said
+        assert "fewer than three positions" in found.message

@@ -49,7 +49,7 @@ def test_one_certificate_keeps_to_the_width_of_the_terminal(paper, width):
     assert [line for line in text.splitlines() if len(line) > width] == []
     joined = " ".join(text.split())
     for finding in one["findings"]:
-        assert finding["said"] in joined
+        assert finding["message"] in joined
         assert finding["sentence"] in joined
     assert "Bound: 0.0001 in float32, 0.1 in bfloat16; float32 scores carry rounding" in joined
 
@@ -96,7 +96,7 @@ def test_hostile_names_and_messages_stay_text_in_markdown(paper):
     papers = fakes(paper, HOSTILE, ["shift"])
     papers[0]["findings"][0]["value"] = "a|b"
     for one in papers:
-        one["findings"][6]["said"] = "It raised <img> | [x](y)"
+        one["findings"][6]["message"] = "It raised <img> | [x](y)"
     text = report.markdown(papers)
     outside_code = re.sub(r"`[^`\n]*`", "", text)
     assert "<" not in outside_code

@@ -24,7 +24,7 @@ CONTROLS = {(m.stem, str(m.options), m.catcher): m for m in MUTANTS if m.catcher
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.stem}: {mutant.bug}")
 def test_a_planted_bug_is_caught_by_its_property(mutant, tmp_path):
     found = mutant.examine(tmp_path)
-    assert found.verdict == "fails", f"{found.name} says: {found.said}"
+    assert found.verdict == "fails", f"{found.name} says: {found.message}"
 
 
 @pytest.mark.parametrize("mutant", CONTROLS.values(), ids=map(" ".join, CONTROLS))
@@ -38,7 +38,7 @@ def test_no_property_fails_on_a_correct_encoding(name):
     base, options = VARIANTS.get(name, (name, {}))
     dim = 16 if options else 32  # the variants are written for heads of width 8
     paper = locant.certify(locant.make(base, dim=dim, heads=2, length=64, **options), only=QUICK)
-    assert {fails: paper[fails].said for fails in paper.fails} == {}
+    assert {fails: paper[fails].message for fails in paper.fails} == {}
 
 
 def test_rotary_fails_nothing_even_where_a_model_is_trained():

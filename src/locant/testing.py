@@ -19,7 +19,7 @@ def assert_certified(
     paper = certify(encoding, effort=effort, seed=seed, only=only)
     if paper.fails:
         lines = [
-            f"  {name}: {paper[name].said}\n    It should hold that: {paper[name].sentence}"
+            f"  {name}: {paper[name].message}\n    It should hold that: {paper[name].sentence}"
             for name in paper.fails
         ]
         raise AssertionError(

@@ -8,30 +8,25 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from locant._internal.checks import did_you_mean, one_of
-from locant.certification.probe import EFFORTS, Measured, Subject, seeded
-from locant.encodings.base import Encoding
+from locant.certification.probe import EFFORTS, Probe, PropertyResult, seeded
+from locant.encodings.base import Encoding, constructor_options
 
 FOLDER = Path(__file__).parent / "properties"
-FIRST = (
-    "order",
-    "solves",
-    "distinct",
-    "direction",
-    "given",
-    "rows",
-    "shift",
-    "examples",
-)  # what readers ask first
+FIRST = ("order", "solves", "distinct", "direction", "given", "rows", "shift", "examples")
 
 HOLDS, FAILS, NOT_CLAIMED, SEEN, NOT_JUDGED = "holds", "fails", "not claimed", "seen", "not judged"
 MARKS = {HOLDS: "✓", FAILS: "✗", NOT_CLAIMED: "–", SEEN: "·", NOT_JUDGED: "○"}
@@ -47,21 +42,29 @@ class Finding:
     claim: str
     verdict: str
     value: str
-    said: str
+    message: str
     bound: str
     why: str
     numbers: dict[str, Any] = field(default_factory=dict)
 
     @property
     def mark(self) -> str:
+        """The sign of the verdict in a table."""
         return MARKS[self.verdict]
+
+    @property
+    def said(self) -> str:
+        """The message, by its name before 0.2."""
+        warnings.warn("Finding.said is now Finding.message", DeprecationWarning, stacklevel=2)
+        return self.message
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was measured of one encoding."""
+    """What was measured of one encoding; `options` are those that differ from their defaults."""
 
     encoding: str
+    options: dict[str, Any]
     shape: dict[str, int]
     effort: str
     seed: int
@@ -70,12 +73,12 @@ class Certificate:
 
     @property
     def holds(self) -> list[str]:
-        """The properties that are claimed, or must be, and hold."""
+        """The properties that are claimed, or laws for all, and hold."""
         return [finding.name for finding in self.findings if finding.verdict == HOLDS]
 
     @property
     def fails(self) -> list[str]:
-        """The properties that are claimed, or must be, and do not hold."""
+        """The properties that are claimed, or laws for all, and do not hold."""
         return [finding.name for finding in self.findings if finding.verdict == FAILS]
 
     def __getitem__(self, name: str) -> Finding:
@@ -84,14 +87,21 @@ class Certificate:
         return known[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that can be written as JSON."""
-        return {**_plain(asdict(self)), "holds": self.holds, "fails": self.fails}
+        """Return everything as plain values that can be written as JSON."""
+        plain = {**_plain(asdict(self)), "holds": self.holds, "fails": self.fails}
+        for finding in plain["findings"]:
+            finding["said"] = finding["message"]  # the key's name before 0.2
+        return plain
 
     def __str__(self) -> str:
         shape = ", ".join(f"{key} {value}" for key, value in self.shape.items())
-        lines = [f"Certificate of {self.encoding} ({shape}; {self.effort}, seed {self.seed})", ""]
+        options = "".join(f", {key}={value!r}" for key, value in self.options.items())
+        effort = f"{self.effort}, seed {self.seed}"
+        lines = [f"Certificate of {self.encoding}{options} ({shape}; {effort})", ""]
         for finding in self.findings:
-            lines.append(f"  {finding.mark} {finding.name:11} {finding.value:>9}  {finding.said}")
+            lines.append(
+                f"  {finding.mark} {finding.name:11} {finding.value:>9}  {finding.message}"
+            )
         lines += [
             "",
             f"  {len(self.holds)} hold, {len(self.fails)} fail: {', '.join(self.fails) or 'none'}",
@@ -100,9 +110,19 @@ class Certificate:
 
 
 def property_names() -> list[str]:
-    """The properties that there are, those that readers ask first in front."""
-    found = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
-    return [*FIRST, *(name for name in found if name not in FIRST)]
+    """List the properties by name, those that readers ask about first in front."""
+    return list(_properties())
+
+
+@cache
+def _properties() -> dict[str, ModuleType]:
+    """Import the file of every property; the name of a property is its NAME."""
+    found = {}
+    for path in sorted(FOLDER.glob("[!_]*.py")):
+        module = importlib.import_module(f"locant.certification.properties.{path.stem}")
+        found[module.NAME] = module
+    names = [*FIRST, *sorted(name for name in found if name not in FIRST)]
+    return {name: found[name] for name in names}
 
 
 def certify(
@@ -118,31 +138,32 @@ def certify(
 
     encoding  any `Encoding`; `locant.adapt` makes one of a plain module or function
     effort    "quick", "usual" or "full": seeds, training steps, and whether graphs are captured
+    seed      seed of everything that is random
     only      some properties by name; all by default
+    name      the name on the certificate; the class's name by default
+    progress  is called with each property's name before it is measured
     """
     if not isinstance(encoding, Encoding):
         raise ValueError(
             f"certify needs an Encoding. Got {type(encoding).__name__} instead.\n"
             "  A plain module or function can be wrapped: locant.adapt(module, dim=…, heads=…)"
         )
-    subject = Subject(encoding, seed, EFFORTS[one_of("certify", "effort", effort, EFFORTS)])
-    names = (
-        property_names()
-        if only is None
-        else [only]
-        if isinstance(only, str)
-        else list(dict.fromkeys(only))
-    )
+    probe = Probe(encoding, seed, EFFORTS[one_of("certify", "effort", effort, EFFORTS)])
+    if only is None:
+        names = property_names()
+    else:
+        names = [only] if isinstance(only, str) else list(dict.fromkeys(only))
     for chosen in names:
-        _need_known(chosen, property_names())  # a wrong name is told before anything runs
+        _need_known(chosen, property_names())  # refuse a wrong name before anything runs
     findings = []
     for chosen in names:
         if progress is not None:
             progress(chosen)
-        findings.append(_examine(chosen, subject))
+        findings.append(_examine(_properties()[chosen], probe))
     shape = encoding.shape
     return Certificate(
         encoding=name or type(encoding).__name__,
+        options=changed_options(encoding),
         shape={"dim": shape.dim, "heads": shape.heads, "length": shape.length},
         effort=effort,
         seed=seed,
@@ -154,6 +175,36 @@ def certify(
     )
 
 
+def changed_options(encoding: Encoding) -> dict[str, Any]:
+    """Return the options of an encoding that are not at their defaults, as plain values.
+
+    >>> changed_options(make("rotary", dim=16, base=500.0, pairing="half"))
+    {'base': 500.0}
+    """
+    defaults = constructor_options(type(encoding))
+    if encoding._asked is not None:
+        given = encoding._asked[1]
+    else:  # not made by name: an attribute whose default is None may have been filled in
+        given = {name: getattr(encoding, name, None) for name in defaults}
+        given = {name: value for name, value in given.items() if defaults[name] is not None}
+    changed = {}
+    for name, value in given.items():
+        if isinstance(value, Tensor) or value == defaults[name]:
+            continue
+        plain = value.config() if callable(getattr(value, "config", None)) else value
+        changed[name] = plain if _is_plain(plain) else repr(plain)
+    return changed
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether JSON can hold a value."""
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _need_known(name: str, known: Iterable[str]) -> None:
     if name not in known:
         hint = did_you_mean(str(name), known)
@@ -161,30 +212,32 @@ def _need_known(name: str, known: Iterable[str]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """The same with NaN and infinity as words: JSON has no numbers for them."""
+    """Return the value with NaN and infinity as words: JSON has no numbers for them."""
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_plain(one) for one in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
 
 
-def _examine(name: str, subject: Subject) -> Finding:
-    """Measure one property and say what that means for the claim."""
-    module = importlib.import_module(f"locant.certification.properties.{name}")
+def _examine(module: ModuleType, probe: Probe) -> Finding:
+    """Measure one property and judge what the result means for the claim."""
     try:
-        with seeded(subject.seed), torch.no_grad():  # an encoding may draw in forward
-            measured = module.measure(subject)
+        with seeded(probe.seed), torch.no_grad():  # an encoding may draw in forward
+            measured = module.measure(probe)
     except Exception as problem:  # whatever the encoding raises is a finding about it
-        first = str(problem).strip().splitlines()[0] if str(problem).strip() else "no message"
-        measured = Measured(False, "error", f"It raised {type(problem).__name__}: {first}")
+        text = str(problem).strip() or "no message"
+        first = text.splitlines()[0]
+        measured = PropertyResult(False, "error", f"It raised {type(problem).__name__}: {first}")
     return Finding(
-        name=name,
+        name=module.NAME,
         sentence=module.SENTENCE,
         claim=module.CLAIM,
-        verdict=judge(module, subject.encoding, measured),
+        verdict=judge(module, probe.encoding, measured),
         value=measured.value,
-        said=measured.said,
+        message=measured.message,
         bound=_bound(module.BOUND),
         why=module.WHY,
         numbers=measured.numbers,
@@ -192,20 +245,18 @@ def _examine(name: str, subject: Subject) -> Finding:
 
 
 def _bound(bound: Any) -> str:
-    """A bound as text.
+    """Format a bound as text.
 
     >>> _bound({"float32": 1e-4, "bfloat16": 0.1})
     '0.0001 in float32, 0.1 in bfloat16'
     """
-    return (
-        ", ".join(f"{value:g} in {key}" for key, value in bound.items())
-        if isinstance(bound, dict)
-        else str(bound)
-    )
+    if isinstance(bound, dict):
+        return ", ".join(f"{value:g} in {key}" for key, value in bound.items())
+    return str(bound)
 
 
-def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:
-    """From a measurement and a claim to a verdict."""
+def judge(module: ModuleType, encoding: Encoding, measured: PropertyResult) -> str:
+    """Judge a measurement against the encoding's claim."""
     if measured.numbers.get("clips"):
         return FAILS  # neither a value of its own nor a refusal
     if measured.ok is None:
@@ -214,10 +265,6 @@ def judge(module: ModuleType, encoding: Encoding, measured: Measured) -> str:
         return SEEN
     if module.CLAIM == "law" or getattr(encoding, module.CLAIM):
         return HOLDS if measured.ok else FAILS
-    if (
-        module.CLAIM in TWO_SIDED
-        and measured.ok
-        and module.__name__.rpartition(".")[2] in ("order", "direction")
-    ):
+    if module.CLAIM in TWO_SIDED and measured.ok and module.NAME in ("order", "direction"):
         return FAILS  # it denies what it does
     return NOT_CLAIMED

@@ -37,22 +37,22 @@ EFFORTS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class PropertyResult:
     """What a property found.
 
-    ok       whether the bound is met, or a property that is only seen was measured; None when nothing can be said of it
+    ok       whether the bound is met, or a property that is only seen was measured; None when nothing can be message of it
     value    the number for a table, a few characters
-    said     a sentence with the numbers
+    message     a sentence with the numbers
     """
 
     ok: bool | None
     value: str
-    said: str
+    message: str
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Subject:
+class Probe:
     """An encoding under examination. Properties get copies; the encoding itself is never touched."""
 
     encoding: Encoding
@@ -67,13 +67,13 @@ class Subject:
     def generator(self, more: int = 0) -> torch.Generator:
         return torch.Generator().manual_seed(self.seed + 1000 * more)
 
-    def as_given(self) -> Encoding:
+    def original(self) -> Encoding:
         """A copy with its numbers as they are."""
         return copy.deepcopy(self.encoding).float().eval()
 
-    def stirred(self, dtype: torch.dtype = torch.float32, more: int = 0) -> Encoding:
+    def randomized(self, dtype: torch.dtype = torch.float32, more: int = 0) -> Encoding:
         """A copy whose learned numbers are drawn anew, large enough to show in the output."""
-        one, draw = self.as_given(), self.generator(more)
+        one, draw = self.original(), self.generator(more)
         with torch.no_grad():
             for parameter in (p for p in one.parameters() if p.requires_grad):
                 parameter.copy_(0.5 * torch.randn(parameter.shape, generator=draw))
@@ -86,7 +86,7 @@ class Subject:
         others = [(index * (axis + 2)) % 7 for axis in range(self.encoding.axes - 1)]
         return torch.stack([index, *others], -1)
 
-    def places(self, count: int, start: int = 0) -> Tensor:
+    def positions(self, count: int, start: int = 0) -> Tensor:
         """Positions of `count` tokens, one after the other."""
         return self.at(torch.arange(start, start + count))
 

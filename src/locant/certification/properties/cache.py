@@ -7,28 +7,29 @@ from itertools import pairwise
 
 import torch
 
-from locant.certification.probe import Measured, Subject, relative, show
+from locant.certification.probe import Probe, PropertyResult, relative, show
 from locant.nn.transformer import Transformer
 
+NAME = "cache"
 SENTENCE = "Going on from cached keys gives what a full pass gives."
 CLAIM = "cacheable_keys"
 BOUND = 1e-4
 WHY = "the two differ in the order of float32 sums alone"
 
 
-def measure(subject: Subject) -> Measured:
+def measure(probe: Probe) -> PropertyResult:
     """The full pass is made by a copy: what it leaves behind in a module must not reach the cache."""
-    count = min(24, subject.last + 1)
-    net = subject.model(subject.stirred(), causal=True)
-    x, length = subject.tokens(count), subject.encoding.shape.length
-    error = _error(net, x, subject.places(count, min(1000, subject.last - count + 1)))
-    across = subject.places(
+    count = min(24, probe.last + 1)
+    net = probe.model(probe.randomized(), causal=True)
+    x, length = probe.tokens(count), probe.encoding.shape.length
+    error = _error(net, x, probe.positions(count, min(1000, probe.last - count + 1)))
+    across = probe.positions(
         count, max(0, length - count // 2)
     )  # its middle is the end of the made length
     if not _refuses(net, x, across):
         error = max(error, _error(net, x, across))
-    said = f"Outputs differ by {show(error)} of their size between a cache and a full pass of {count} tokens."
-    return Measured(error <= BOUND, show(error), said, {"error": error})
+    message = f"Outputs differ by {show(error)} of their size between a cache and a full pass of {count} tokens."
+    return PropertyResult(error <= BOUND, show(error), message, {"error": error})
 
 
 def _error(net: Transformer, x: torch.Tensor, pos: torch.Tensor) -> float:

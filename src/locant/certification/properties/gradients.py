@@ -5,35 +5,36 @@ from __future__ import annotations
 import torch
 
 from locant.attention.layer import Attention
-from locant.certification.probe import Measured, Subject, learns, show
+from locant.certification.probe import Probe, PropertyResult, learns, show
 
+NAME = "gradients"
 SENTENCE = "Every learned number gets a finite gradient that finite differences confirm."
 CLAIM = "law"
 BOUND = 1e-5
 WHY = "central differences in float64 with a step of 1e-6 are exact to about 1e-8 of the gradient's size"
 
 
-def measure(subject: Subject) -> Measured:
-    encoding = subject.stirred(torch.float64)
+def measure(probe: Probe) -> PropertyResult:
+    encoding = probe.randomized(torch.float64)
     named = dict(encoding.named_parameters())
     if not named:
-        return Measured(True, "–", "It learns nothing.")
+        return PropertyResult(True, "–", "It learns nothing.")
     frozen = [name for name, parameter in named.items() if not parameter.requires_grad]
     if frozen:
-        return Measured(
+        return PropertyResult(
             False,
             "frozen",
             f"{', '.join(frozen)} cannot learn: requires_grad is False.",
             {"frozen": frozen},
         )
-    count = min(10, subject.last + 1)
+    count = min(10, probe.last + 1)
     net, start, pos = (
-        subject.layer(encoding),
-        subject.layer(subject.as_given().double()),
-        subject.places(count),
+        probe.layer(encoding),
+        probe.layer(probe.original().double()),
+        probe.positions(count),
     )
-    x = subject.tokens(count, dtype=torch.float64)
-    goal = subject.tokens(count, dtype=torch.float64, more=1)
+    x = probe.tokens(count, dtype=torch.float64)
+    goal = probe.tokens(count, dtype=torch.float64, more=1)
 
     def loss(net: Attention = net) -> torch.Tensor:
         return (net(x, pos) * goal).sum()
@@ -47,9 +48,11 @@ def measure(subject: Subject) -> Measured:
     grads = gradients(net)
     dead = [name for name, grad in zip(named, grads, strict=True) if not _reaches(grad)]
     if dead:
-        return Measured(False, "none", f"No gradient reaches {', '.join(dead)}.", {"dead": dead})
+        return PropertyResult(
+            False, "none", f"No gradient reaches {', '.join(dead)}.", {"dead": dead}
+        )
     if not any(map(_reaches, gradients(start))):
-        return Measured(
+        return PropertyResult(
             False,
             "stuck",
             "As it starts, no gradient reaches anything: it can never learn.",
@@ -58,8 +61,8 @@ def measure(subject: Subject) -> Measured:
     worst = 0.0
     for (name, parameter), grad in zip(named.items(), grads, strict=True):
         if not torch.isfinite(grad).all():
-            return Measured(False, "inf", f"The gradient of {name} is not finite.")
-        direction = torch.randn(parameter.shape, generator=subject.generator(), dtype=torch.float64)
+            return PropertyResult(False, "inf", f"The gradient of {name} is not finite.")
+        direction = torch.randn(parameter.shape, generator=probe.generator(), dtype=torch.float64)
         step, kept = 1e-6, parameter.detach().clone()
         sides = []
         for sign in (1, -1):
@@ -70,10 +73,10 @@ def measure(subject: Subject) -> Measured:
         size = max(abs(want), float((grad * direction).abs().sum()) * 0.01, 1e-12)
         worst = max(worst, abs(slope - want) / size)
     tensors = f"{len(named)} tensor{'s' * (len(named) > 1)}"
-    said = f"{learns(encoding):,} numbers in {tensors}; gradients differ from finite differences by {show(worst)}."
+    message = f"{learns(encoding):,} numbers in {tensors}; gradients differ from finite differences by {show(worst)}."
     if worst > BOUND:
-        said += " What autograd says is not how the output moves."
-    return Measured(worst <= BOUND, show(worst), said, {"error": worst})
+        message += " What autograd says is not how the output moves."
+    return PropertyResult(worst <= BOUND, show(worst), message, {"error": worst})
 
 
 def _reaches(grad: torch.Tensor) -> bool:

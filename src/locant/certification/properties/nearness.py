@@ -5,20 +5,21 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from locant.certification.probe import Measured, Subject, show
+from locant.certification.probe import Probe, PropertyResult, show
 from locant.encodings.base import Encoding, overrides
 
+NAME = "nearness"
 SENTENCE = "A nearer key never scores lower than a farther one on the same side, all else equal."
 CLAIM = "prefers_near"
 BOUND = 1e-6
 WHY = "any rise with distance beyond float32 rounding breaks the claim"
 
 
-def measure(subject: Subject) -> Measured:
-    reach = min(400, subject.last // 2)
-    curve = score_by_distance(subject, subject.as_given(), reach)
+def measure(probe: Probe) -> PropertyResult:
+    reach = min(400, probe.last // 2)
+    curve = score_by_distance(probe, probe.original(), reach)
     if curve is None or float(curve.max() - curve.min()) == 0:
-        return Measured(False, "flat", "Distance changes no score at all.", {})
+        return PropertyResult(False, "flat", "Distance changes no score at all.", {})
     span = float(curve.max() - curve.min())
     turns, rises = [], []
     for side in (curve[:, reach:], curve[:, : reach + 1].flip(1)):  # from distance 0 outwards
@@ -30,24 +31,24 @@ def measure(subject: Subject) -> Measured:
     far = curve[:, reach + reach // 2 :]
     tail = float(far.max() - curve.min()) / span
     if first is None:
-        said = f"The score never rises with distance, up to {reach} on both sides."
+        message = f"The score never rises with distance, up to {reach} on both sides."
     else:
-        said = f"Not monotone: the score first rises again at distance {first}, by up to {show(max(rises))} of its span; "
-        said += f"beyond {reach // 2} it still comes back to {show(tail)} of the span."
-    return Measured(
+        message = f"Not monotone: the score first rises again at distance {first}, by up to {show(max(rises))} of its span; "
+        message += f"beyond {reach // 2} it still comes back to {show(tail)} of the span."
+    return PropertyResult(
         first is None,
         "mono" if first is None else f"@{first}",
-        said,
+        message,
         {"first_turn": first, "tail": tail},
     )
 
 
-def score_by_distance(subject: Subject, encoding: Encoding, reach: int) -> Tensor | None:
+def score_by_distance(probe: Probe, encoding: Encoding, reach: int) -> Tensor | None:
     """Scores of one query against equal keys at −reach..reach: (rows, 2·reach + 1); None when positions play no part.
 
     For what is added to the input it is the dot product of the two positions' vectors.
     """
-    middle, around = subject.at(torch.tensor([reach])), subject.at(torch.arange(2 * reach + 1))
+    middle, around = probe.at(torch.tensor([reach])), probe.at(torch.arange(2 * reach + 1))
     shape = encoding.shape
     rows = []
     if overrides(encoding, "embed"):

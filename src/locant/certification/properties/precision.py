@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import Measured, Subject, relative, show, signature
+from locant.certification.probe import Probe, PropertyResult, relative, show, signature
 from locant.encodings.base import Encoding
 
+NAME = "precision"
 SENTENCE = "In bfloat16 and float16 it gives the float64 values, rounded once or twice, at positions to 10⁶."
 CLAIM = "law"
 BOUND = {"bfloat16": 0.05, "float16": 0.01}
 WHY = "one rounding is 2⁻⁹ of a value in bfloat16, 2⁻¹² in float16, a few of them add up; a rounded angle is off by radians"
 
 
-def measure(subject: Subject) -> Measured:
+def measure(probe: Probe) -> PropertyResult:
     index = torch.tensor([0, 1, 100, 255, 256, 257, 1000, 4097, 65_537, 10**6 - 1])
-    pos = subject.at(index[index <= subject.last])
+    pos = probe.at(index[index <= probe.last])
     errors, widened = {}, set()
     for name, dtype in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
-        half, exact = subject.stirred().to(dtype), subject.stirred().double()
+        half, exact = probe.randomized().to(dtype), probe.randomized().double()
         for rounded, weight in zip(half.parameters(), exact.parameters(), strict=True):
             weight.copy_(
                 rounded
@@ -29,13 +30,13 @@ def measure(subject: Subject) -> Measured:
         safe = want.abs() < torch.finfo(dtype).max
         errors[name] = relative(torch.where(safe, got.double(), 0.0), torch.where(safe, want, 0.0))
     close = all(errors[name] <= BOUND[name] for name in BOUND)
-    said = f"Off by {show(errors['bfloat16'])} of its size in bfloat16, {show(errors['float16'])} in float16, "
-    said += f"at positions to {int(index[index <= subject.last].max()):,}."
+    message = f"Off by {show(errors['bfloat16'])} of its size in bfloat16, {show(errors['float16'])} in float16, "
+    message += f"at positions to {int(index[index <= probe.last].max()):,}."
     if not close:
-        said += " Angles or positions are rounded before they are used."
+        message += " Angles or positions are rounded before they are used."
     if widened:
-        said = f"What is half precision before {', '.join(sorted(widened))} is wider after it: it is not cast back."
-    return Measured(close and not widened, show(errors["bfloat16"]), said, errors)
+        message = f"What is half precision before {', '.join(sorted(widened))} is wider after it: it is not cast back."
+    return PropertyResult(close and not widened, show(errors["bfloat16"]), message, errors)
 
 
 def _widened(encoding: Encoding, pos: torch.Tensor, dtype: torch.dtype) -> set[str]:

@@ -9,10 +9,11 @@ import torch
 from torch import nn
 
 from locant.attention import attend
-from locant.certification.probe import Measured, Subject, largest, show
+from locant.certification.probe import Probe, PropertyResult, largest, show
 from locant.encodings.base import Encoding
 from locant.nn.transformer import Transformer
 
+NAME = "pure"
 SENTENCE = (
     "Nothing changes in forward: the same input gives the same output, whatever came between."
 )
@@ -24,12 +25,12 @@ LONGEST_EXPORT = 4096
 FURTHER = 500  # positions from just past the made length to far past it
 
 
-def measure(subject: Subject) -> Measured:
-    encoding = subject.stirred()
-    net = subject.model(encoding)
-    count = min(9, subject.last + 1)
-    longer = min(4 * count, subject.last + 1)
-    x, pos = subject.tokens(count), subject.places(count)
+def measure(probe: Probe) -> PropertyResult:
+    encoding = probe.randomized()
+    net = probe.model(encoding)
+    count = min(9, probe.last + 1)
+    longer = min(4 * count, probe.last + 1)
+    x, pos = probe.tokens(count), probe.positions(count)
     before, given, unused = _state(encoding), x.clone(), copy.deepcopy(net)
     first = net(x, pos)
     broken = []
@@ -38,10 +39,10 @@ def measure(subject: Subject) -> Measured:
         x = given
     elif not torch.equal(net(x, pos), first):
         broken.append("the same input gives two outputs")
-    net(subject.tokens(longer), subject.places(longer))
+    net(probe.tokens(longer), probe.positions(longer))
     if not broken and not torch.equal(net(x, pos), first):
         broken.append("a longer input in between changes the output")
-    if not broken and (moved := _moved_by_other_calls(subject, net, unused, x)):
+    if not broken and (moved := _moved_by_other_calls(probe, net, unused, x)):
         broken.append(moved)
     after = _state(encoding)
     changed = sorted(
@@ -51,16 +52,18 @@ def measure(subject: Subject) -> Measured:
         broken.append(f"forward changes {', '.join(changed)}")
     for name, check in {
         "vmap": _vmap,
-        **({"compile": _compile, "export": _export} if subject.effort.graphs else {}),
+        **({"compile": _compile, "export": _export} if probe.effort.graphs else {}),
     }.items():
-        problem = check(subject, encoding, x, pos)
+        problem = check(probe, encoding, x, pos)
         if problem:
             broken.append(f"{name}: {problem}")
     if broken:
-        said = "; ".join(broken)
-        return Measured(False, "changes", f"{said[0].upper()}{said[1:]}.", {"broken": broken})
-    tried = "vmap, compile and export" if subject.effort.graphs else "vmap"
-    return Measured(
+        message = "; ".join(broken)
+        return PropertyResult(
+            False, "changes", f"{message[0].upper()}{message[1:]}.", {"broken": broken}
+        )
+    tried = "vmap, compile and export" if probe.effort.graphs else "vmap"
+    return PropertyResult(
         True,
         "0",
         f"Twice the same, bit for bit; no attribute changed; {tried} give the same numbers.",
@@ -68,19 +71,19 @@ def measure(subject: Subject) -> Measured:
 
 
 def _moved_by_other_calls(
-    subject: Subject, net: Transformer, unused: Transformer, x: torch.Tensor
+    probe: Probe, net: Transformer, unused: Transformer, x: torch.Tensor
 ) -> str:
     """What calls within the made length, past it and far past it do to each other, in both orders; or nothing.
 
     Every call is held against the same call on a copy that was never called. What is refused is left out.
     """
-    length = subject.encoding.shape.length
+    length = probe.encoding.shape.length
     alone = {
-        start: _out(subject, copy.deepcopy(unused), x, start)
+        start: _out(probe, copy.deepcopy(unused), x, start)
         for start in (0, length, length + FURTHER)
     }
     for start in (*alone, *reversed(alone)):
-        want, got = alone[start], _out(subject, net, x, start)
+        want, got = alone[start], _out(probe, net, x, start)
         if want is None and got is None:
             continue
         if want is None or got is None:
@@ -91,10 +94,10 @@ def _moved_by_other_calls(
     return ""
 
 
-def _out(subject: Subject, net: Transformer, x: torch.Tensor, start: int) -> torch.Tensor | None:
+def _out(probe: Probe, net: Transformer, x: torch.Tensor, start: int) -> torch.Tensor | None:
     """The output at positions from `start` on; None when they are refused, each module in its own way."""
     try:
-        return net(x, subject.places(x.shape[1], start))
+        return net(x, probe.positions(x.shape[1], start))
     except Exception:
         return None
 
@@ -127,8 +130,8 @@ def _same(a: object, b: object) -> bool:
     return type(a) is type(b) and a == b
 
 
-def _vmap(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
-    q = torch.stack([subject.heads(len(pos), more=seed) for seed in range(3)])
+def _vmap(probe: Probe, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
+    q = torch.stack([probe.heads(len(pos), more=seed) for seed in range(3)])
 
     def one(q: torch.Tensor) -> torch.Tensor:
         moved = encoding.embed(q.transpose(1, 2).flatten(2), pos).unflatten(
@@ -140,17 +143,17 @@ def _vmap(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Tens
     return _compare(lambda: torch.func.vmap(one)(q), torch.stack([one(each) for each in q]))
 
 
-def _compile(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
-    net = subject.model(encoding, layers=1)
+def _compile(probe: Probe, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
+    net = probe.model(encoding, layers=1)
     torch._dynamo.reset()
     compiled = torch.compile(net, fullgraph=True, backend="eager")
     return _compare(lambda: compiled(x, pos), net(x, pos))
 
 
-def _export(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
+def _export(probe: Probe, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
     """Export with a dynamic length, and compare at lengths that were not traced, past every threshold of speed."""
-    net = subject.model(encoding, layers=1)
-    most = min(LONGEST_EXPORT, subject.last + 1)
+    net = probe.model(encoding, layers=1)
+    most = min(LONGEST_EXPORT, probe.last + 1)
     if most <= len(pos):
         return _compare(lambda: torch.export.export(net, (x, pos)).module()(x, pos), net(x, pos))
     length = torch.export.Dim("length", min=2, max=most)
@@ -161,7 +164,7 @@ def _export(subject: Subject, encoding: Encoding, x: torch.Tensor, pos: torch.Te
     except Exception as problem:  # the graph tools raise anything
         return _first_line(problem)
     for count in dict.fromkeys((2, len(pos), min(700, most))):
-        some, at = subject.tokens(count), subject.places(count)
+        some, at = probe.tokens(count), probe.positions(count)
         if wrong := _compare(partial(program, some, at), net(some, at)):
             return f"at length {count}, {wrong}"
     return ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from locant.attention import explicit
-from locant.certification.probe import FAR, Measured, Subject, relative, show
+from locant.certification.probe import FAR, Probe, PropertyResult, relative, show
 
+NAME = "shift"
 SENTENCE = "Moving every position by the same amount changes no score."
 CLAIM = "shift_invariant"
 BOUND = {"float32": 1e-4, "bfloat16": 0.1}
@@ -16,19 +17,19 @@ WHY = (
 )
 
 
-def measure(subject: Subject) -> Measured:
+def measure(probe: Probe) -> PropertyResult:
     errors: dict[str, float] = {}
-    count = min(24, subject.last + 1)
-    room = subject.last - count + 1
+    count = min(24, probe.last + 1)
+    room = probe.last - count + 1
     shifts = sorted({min(c, room) for c in (1, 17, 1_000, FAR)})
     for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
-        for seed in range(subject.effort.seeds):
-            encoding = subject.stirred(more=seed).to(dtype)
-            net = subject.layer(encoding, more=seed).to(dtype)
-            x = subject.tokens(count, more=seed).to(dtype)
+        for seed in range(probe.effort.seeds):
+            encoding = probe.randomized(more=seed).to(dtype)
+            net = probe.layer(encoding, more=seed).to(dtype)
+            x = probe.tokens(count, more=seed).to(dtype)
 
             def scores(start: int, net=net, x=x, encoding=encoding):  # type: ignore[no-untyped-def]
-                pos = subject.places(count) + start
+                pos = probe.positions(count) + start
                 q, k, v = net.core.project(net.fuse(encoding.embed(x, pos)))
                 return explicit(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos).scores
 
@@ -39,6 +40,6 @@ def measure(subject: Subject) -> Measured:
     worst = {name: max(v for k, v in errors.items() if k.startswith(name)) for name in BOUND}
     ok = all(worst[name] <= BOUND[name] for name in BOUND)
     where = max((k for k in errors if k.startswith("float32")), key=errors.__getitem__)
-    said = f"Scores move by {show(worst['float32'])} of their size in float32 (worst at {where.split()[1]})"
-    said += f", {show(worst['bfloat16'])} in bfloat16."
-    return Measured(ok, show(worst["float32"]), said, errors)
+    message = f"Scores move by {show(worst['float32'])} of their size in float32 (worst at {where.split()[1]})"
+    message += f", {show(worst['bfloat16'])} in bfloat16."
+    return PropertyResult(ok, show(worst["float32"]), message, errors)

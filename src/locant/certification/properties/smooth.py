@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import Measured, Subject, signature
+from locant.certification.probe import Probe, PropertyResult, signature
 
+NAME = "smooth"
 SENTENCE = "Between whole numbers the value changes smoothly, without a jump."
 CLAIM = "real_positions"
 BOUND = 0.2
 WHY = "of twenty steps across one position none may make more than a fifth of the way; a rounded position makes it all in one"
 
 
-def measure(subject: Subject) -> Measured:
-    encoding = subject.stirred()
+def measure(probe: Probe) -> PropertyResult:
+    encoding = probe.randomized()
     if not encoding.tells_order:
-        return Measured(True, "0", "Positions play no part, so nothing can jump.")
+        return PropertyResult(True, "0", "Positions play no part, so nothing can jump.")
     worst = 0.0
-    for start in (2.0, min(100.0, subject.last - 2.0)):
+    for start in (2.0, min(100.0, probe.last - 2.0)):
         path = torch.linspace(start, start + 1, 21, dtype=torch.float64)
-        pos = subject.at(path)
+        pos = probe.at(path)
         try:
-            rows = signature(encoding, pos, subject.at(torch.zeros(1, dtype=torch.float64)))
+            rows = signature(encoding, pos, probe.at(torch.zeros(1, dtype=torch.float64)))
         except (ValueError, IndexError, RuntimeError, TypeError) as problem:
-            return Measured(
+            return PropertyResult(
                 False, "refuses", f"Refuses real-valued positions: {str(problem).splitlines()[0]}"
             )
         steps = (rows[1:] - rows[:-1]).norm(dim=1)
         worst = max(worst, float(steps.max() / steps.sum().clamp_min(1e-30)))
         if float(steps.sum()) == 0:
-            return Measured(
+            return PropertyResult(
                 False,
                 "flat",
                 f"Nothing changes between {start:g} and {start + 1:g}: positions are rounded.",
             )
-    said = f"The largest of twenty steps across one position makes {worst:.0%} of the way (5% when even)."
-    return Measured(worst <= BOUND, f"{worst:.0%}", said, {"largest_step": worst})
+    message = f"The largest of twenty steps across one position makes {worst:.0%} of the way (5% when even)."
+    return PropertyResult(worst <= BOUND, f"{worst:.0%}", message, {"largest_step": worst})

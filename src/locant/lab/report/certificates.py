@@ -33,7 +33,7 @@ def full_text(paper: Paper, width: int = 100) -> str:
     ]
     for finding in paper["findings"]:
         lines += _wrapped(f"{mark(finding)} {finding['name']:11} ", finding["sentence"], width)
-        said = finding["said"] + (
+        said = finding["message"] + (
             f" (Bound: {finding['bound']}; {finding['why']}.)"
             if finding["verdict"] == "fails"
             else ""
@@ -93,7 +93,7 @@ def markdown_matrix(papers: Sequence[Paper]) -> str:
 def failures(papers: Sequence[Paper]) -> list[str]:
     """Every failure as a line of a Markdown list."""
     return [
-        f"- {_code(paper['encoding'])}, {finding['name']}: {_prose(finding['said'])}"
+        f"- {_code(paper['encoding'])}, {finding['name']}: {_prose(finding['message'])}"
         for paper in papers
         for finding in paper["findings"]
         if finding["verdict"] == "fails"

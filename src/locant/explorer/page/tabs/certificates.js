@@ -25,7 +25,7 @@ export function build(root, start, given, save) {
     fill(dialog,
       el("h3", {}, `${entry.label}, ${one.name}: ${one.verdict}`),
       el("p", {}, one.sentence),
-      el("p", { class: "verdict" }, one.said),
+      el("p", { class: "verdict" }, one.message),
       el("p", { class: "fine" }, `claim: ${one.claim} · bound: ${one.bound} · ${one.why}`),
       el("pre", { class: "formula" }, JSON.stringify(one.numbers, null, 1)),
       el("p", { class: "fine" }, `width ${dim}, ${heads} heads, length ${length}; effort ${papers[entry.name].effort}, seed ${papers[entry.name].seed}`),
@@ -38,7 +38,7 @@ export function build(root, start, given, save) {
     const one = finding(entry.name, property);
     if (!one) return el("td", { class: "waiting" }, papers[entry.name]?.problem ? "failed" : "…");
     return el("td", { class: one.verdict.replace(" ", "-") },
-      el("button", { type: "button", class: "cell", title: one.said, "aria-label": `${entry.label}, ${property}: ${one.verdict}, ${one.value}`, onclick: () => show(entry, property) },
+      el("button", { type: "button", class: "cell", title: one.message, "aria-label": `${entry.label}, ${property}: ${one.verdict}, ${one.value}`, onclick: () => show(entry, property) },
         el("span", { class: "mark" }, MARKS[one.verdict]), one.value === "–" ? "" : ` ${one.value}`));
   }
 
@@ -65,7 +65,7 @@ export function build(root, start, given, save) {
   }
 
   function keep() {
-    const rows = start.encodings.flatMap((entry) => (papers[entry.name]?.findings ?? []).map((one) => [entry.name, one.name, one.claim, one.verdict, one.value, one.said, one.bound]));
+    const rows = start.encodings.flatMap((entry) => (papers[entry.name]?.findings ?? []).map((one) => [entry.name, one.name, one.claim, one.verdict, one.value, one.message, one.bound]));
     saveCsv("certificates", ["encoding", "property", "claim", "verdict", "value", "measured", "bound"], rows);
   }
 

@@ -12,23 +12,26 @@ import numpy as np
 import torch
 
 import locant.encodings.registry
-from locant.certification.probe import Measured, Subject
+from locant.certification.probe import Probe, PropertyResult
 from locant.shapes import Shape
 
+NAME = "examples"
 SENTENCE = "The worked numbers in its own file hold."
 CLAIM = "law"
 BOUND = "every example, as printed"
 WHY = "a wrong sign, pairing or slope can obey every symmetry; a number worked out by hand tells"
 
 
-def measure(subject: Subject) -> Measured:
-    cls = type(subject.encoding)
+def measure(probe: Probe) -> PropertyResult:
+    cls = type(probe.encoding)
     module = sys.modules.get(cls.__module__)
     text = "\n\n".join(
         inspect.cleandoc(doc) for doc in (getattr(module, "__doc__", None), cls.__doc__) if doc
     )
     if ">>>" not in text:
-        return Measured(None, "–", "Its file has no worked example (a >>> line and its result).")
+        return PropertyResult(
+            None, "–", "Its file has no worked example (a >>> line and its result)."
+        )
 
     def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: Any) -> Any:
         own = locant.encodings.registry.names()
@@ -53,8 +56,10 @@ def measure(subject: Subject) -> Measured:
             test, out=wrong.append, clear_globs=False
         )
     if result.failed:
-        return Measured(False, f"{result.failed} wrong", _first(wrong), {"failed": result.failed})
-    return Measured(
+        return PropertyResult(
+            False, f"{result.failed} wrong", _first(wrong), {"failed": result.failed}
+        )
+    return PropertyResult(
         True, str(result.attempted), f"All {result.attempted} lines of its worked examples hold."
     )
 

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from locant.certification.probe import Measured, Subject
+from locant.certification.probe import Probe, PropertyResult
 from locant.lab.tasks.lag import NOT_ASKED, Lag
 from locant.lab.training.loop import Groups, train
 from locant.nn.transformer import Transformer
@@ -20,6 +20,7 @@ RATE, POSITIONAL = (
     10,
 )  # learned positions move ten times as fast: at one rate, most are not solved in time
 
+NAME = "longer"
 SENTENCE = f"A tiny decoder that has solved rows of {TRAINED} tokens is tried on rows 2, 4 and 8 times as long."
 CLAIM = "seen"
 BOUND = (
@@ -29,15 +30,15 @@ BOUND = (
 WHY = f"nothing is promised, and what has not solved its own length is not judged; a guess is right in {CHANCE:.1%}"
 
 
-def measure(subject: Subject) -> Measured:
+def measure(probe: Probe) -> PropertyResult:
     """The decoder names the symbol before each one. Past the trained length, only answers past it count."""
-    longer = [times for times in (2, 4, 8) if TRAINED * times <= subject.last + 1]
+    longer = [times for times in (2, 4, 8) if TRAINED * times <= probe.last + 1]
     if not longer:
-        said = f"Not judged: its positions end at {subject.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
-        return Measured(None, "–", said)
-    net = _trained(subject)
-    own, loss = _tested(net, subject, 1, first=0)
-    past = {times: _tested(net, subject, times, first=TRAINED)[0] for times in longer}
+        message = f"Not judged: its positions end at {probe.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
+        return PropertyResult(None, "–", message)
+    net = _trained(probe)
+    own, loss = _tested(net, probe, 1, first=0)
+    past = {times: _tested(net, probe, times, first=TRAINED)[0] for times in longer}
     numbers = {
         "accuracy at 1x": own,
         "loss at 1x": loss,
@@ -46,12 +47,12 @@ def measure(subject: Subject) -> Measured:
     numbers |= {"solved": SOLVED, "chance": CHANCE, "chance loss": CHANCE_LOSS}
     right = f"{own:.0%} right, loss {loss:.2f}; a guess: {CHANCE:.1%}, {CHANCE_LOSS:.2f}; solved from {SOLVED:.0%} on"
     if own < SOLVED:
-        said = f"Not judged: in {subject.effort.steps} steps it did not solve its own length, {TRAINED} tokens ({right})."
-        return Measured(None, "unsolved", said, numbers | {"outcome": "unsolved"})
+        message = f"Not judged: in {probe.effort.steps} steps it did not solve its own length, {TRAINED} tokens ({right})."
+        return PropertyResult(None, "unsolved", message, numbers | {"outcome": "unsolved"})
     outcome = _outcome(list(past.values()))
     listed = ", ".join(f"{share:.0%} at {times}×" for times, share in past.items())
-    said = f"It solved its own length, {TRAINED} tokens ({right}). Past that length it {outcome}: {listed} right."
-    return Measured(True, outcome, said, numbers | {"outcome": outcome})
+    message = f"It solved its own length, {TRAINED} tokens ({right}). Past that length it {outcome}: {listed} right."
+    return PropertyResult(True, outcome, message, numbers | {"outcome": outcome})
 
 
 def _outcome(past: list[float]) -> str:
@@ -65,19 +66,19 @@ def _outcome(past: list[float]) -> str:
     return "fails" if past[0] < FAILED else "degrades"
 
 
-def _trained(subject: Subject) -> Transformer:
-    dim = subject.encoding.shape.dim
+def _trained(probe: Probe) -> Transformer:
+    dim = probe.encoding.shape.dim
     embed, head = nn.Embedding(SYMBOLS, dim), nn.Linear(dim, SYMBOLS)
-    net = subject.model(subject.as_given(), causal=True, embed=embed, head=head, ffn=2 * dim)
+    net = probe.model(probe.original(), causal=True, embed=embed, head=head, ffn=2 * dim)
     task = Lag(length=TRAINED, symbols=SYMBOLS, back=1)
-    pos = subject.places(TRAINED)
+    pos = probe.positions(TRAINED)
 
     def loss(step: int) -> Tensor:
-        rows = task.batch(8, subject.seed, step)
+        rows = task.batch(8, probe.seed, step)
         return task.loss(net(rows.inputs, pos), rows.target)
 
     with torch.enable_grad():
-        train(net, loss, steps=subject.effort.steps, enough=0.02, groups=_groups(net))
+        train(net, loss, steps=probe.effort.steps, enough=0.02, groups=_groups(net))
     return net
 
 
@@ -91,11 +92,11 @@ def _groups(net: Transformer) -> Groups:
     ]
 
 
-def _tested(net: Transformer, subject: Subject, times: int, first: int) -> tuple[float, float]:
+def _tested(net: Transformer, probe: Probe, times: int, first: int) -> tuple[float, float]:
     """Accuracy and loss on new rows so many times as long, of the answers from position `first` on."""
     task = Lag(length=TRAINED * times, symbols=SYMBOLS, back=1)
-    rows = task.sample(32, subject.generator(times))
+    rows = task.sample(32, probe.generator(times))
     target = rows.target.clone()
     target[:, :first] = NOT_ASKED
-    scores = task.score(net(rows.inputs, subject.places(task.length)), target)
+    scores = task.score(net(rows.inputs, probe.positions(task.length)), target)
     return scores["accuracy"], scores["loss"]

@@ -4,40 +4,41 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import Measured, Subject, show
+from locant.certification.probe import Probe, PropertyResult, show
 
+NAME = "order"
 SENTENCE = "Shuffled tokens do not just give shuffled outputs: the order of the tokens is seen."
 CLAIM = "tells_order"
 BOUND = 1e-4
 WHY = "a model that cannot see order moves by float32 rounding alone, below 1e-5; ten times that is a signal"
 
 
-def measure(subject: Subject) -> Measured:
-    count = min(16, subject.last + 1)
+def measure(probe: Probe) -> PropertyResult:
+    count = min(16, probe.last + 1)
     if count < 3:
-        return Measured(
+        return PropertyResult(
             None,
             "–",
             "It has fewer than three positions: two tokens in reverse order are as far apart.",
         )
-    x, pos = subject.tokens(count), subject.places(count)
+    x, pos = probe.tokens(count), probe.positions(count)
     largest, means = [], []
-    for seed in range(subject.effort.seeds):
-        shuffle = _shuffle(count, subject.generator(seed))
+    for seed in range(probe.effort.seeds):
+        shuffle = _shuffle(count, probe.generator(seed))
         for layers in (1, 2, 4):
-            net = subject.model(subject.as_given(), layers=layers, more=seed)
+            net = probe.model(probe.original(), layers=layers, more=seed)
             net.causal = False  # a causal mask alone would tell order
             moved = (net(x, pos)[:, shuffle] - net(x[:, shuffle], pos)).abs()
             largest.append(float(moved.max()))
             means.append(float(moved.mean()))
     least, most = min(largest), max(largest)
-    said = f"Outputs move by {show(least)} to {show(most)} (mean {show(sum(means) / len(means))}) when tokens are shuffled"
-    said += f", over {subject.effort.seeds} seeds and depths 1, 2, 4."
+    message = f"Outputs move by {show(least)} to {show(most)} (mean {show(sum(means) / len(means))}) when tokens are shuffled"
+    message += f", over {probe.effort.seeds} seeds and depths 1, 2, 4."
     ok = least > BOUND
-    if ok != subject.encoding.tells_order:
-        said += " Order is seen, and denied." if ok else " Order is claimed, and not seen."
-    return Measured(
-        ok, show(least), said, {"least": least, "most": most, "mean": sum(means) / len(means)}
+    if ok != probe.encoding.tells_order:
+        message += " Order is seen, and denied." if ok else " Order is claimed, and not seen."
+    return PropertyResult(
+        ok, show(least), message, {"least": least, "most": most, "mean": sum(means) / len(means)}
     )
 
 

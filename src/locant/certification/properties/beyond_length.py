@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import FAR, Measured, Subject, signature
+from locant.certification.probe import FAR, Probe, PropertyResult, signature
 from locant.encodings.base import Encoding
 
+NAME = "beyond"
 SENTENCE = "It has a value at any position, also past the length it was made for."
 CLAIM = "extrapolates"
 BOUND = "finite values to position 10⁶; or a refusal. Never the value of another position"
 WHY = "a table that gives its last vector to every later position would look as if it worked"
 
 
-def measure(subject: Subject) -> Measured:
-    length = subject.encoding.shape.length
-    encoding = subject.stirred()
-    past = subject.at(torch.tensor([length, length + 5, 4 * length, FAR + 1]))
+def measure(probe: Probe) -> PropertyResult:
+    length = probe.encoding.shape.length
+    encoding = probe.randomized()
+    past = probe.at(torch.tensor([length, length + 5, 4 * length, FAR + 1]))
     for outside, start in ((length + 5, length), (-1, 0)):
-        owner = _owner(subject, encoding, outside, start)
+        owner = _owner(probe, encoding, outside, start)
         if owner is not None:
-            said = f"Position {outside} is given the value of position {owner} in silence."
-            return Measured(None, "clips", said, {"clips": True})
+            message = f"Position {outside} is given the value of position {owner} in silence."
+            return PropertyResult(None, "clips", message, {"clips": True})
     try:
         values = signature(encoding, past, past[:1])
     except (ValueError, IndexError) as problem:
-        said = f"Refuses past position {length - 1}: {str(problem).splitlines()[0]}"
-        return Measured(False, "refuses", said, {"outcome": "refuses"})
+        message = f"Refuses past position {length - 1}: {str(problem).splitlines()[0]}"
+        return PropertyResult(False, "refuses", message, {"outcome": "refuses"})
     finite = bool(torch.isfinite(values).all())
     if finite and bool((values == values[0]).all()):
-        said = "Every position gets the same, so there is no value past the length to look at."
-        return Measured(None, "–", said, {"outcome": "same"})
+        message = "Every position gets the same, so there is no value past the length to look at."
+        return PropertyResult(None, "–", message, {"outcome": "same"})
     outcome = "finite" if finite else "not finite"
-    said = f"Positions {length} to {FAR + 1:,}, past the length of {length}, get values that are {outcome}."
-    return Measured(finite, outcome, said, {"outcome": outcome})
+    message = f"Positions {length} to {FAR + 1:,}, past the length of {length}, get values that are {outcome}."
+    return PropertyResult(finite, outcome, message, {"outcome": outcome})
 
 
-def _owner(subject: Subject, encoding: Encoding, outside: int, start: int) -> int | None:
+def _owner(probe: Probe, encoding: Encoding, outside: int, start: int) -> int | None:
     """The position inside whose value one outside is given, seen from many keys; None when it has its own or none."""
     length = encoding.shape.length
     if not encoding.tells_order:
@@ -47,12 +48,12 @@ def _owner(subject: Subject, encoding: Encoding, outside: int, start: int) -> in
     inside = (
         ends if outside >= 0 else ends[-1:]
     )  # before 0 a table's end is what a negative index gives
-    keys = subject.at(
+    keys = probe.at(
         torch.arange(start, start + min(640, length))
     )  # so many that no mirror image looks alike
     try:
-        row = signature(encoding, subject.at(torch.tensor([outside])), keys)
+        row = signature(encoding, probe.at(torch.tensor([outside])), keys)
     except (ValueError, IndexError):
         return None
-    same = (signature(encoding, subject.at(inside), keys) == row).all(1).nonzero()
+    same = (signature(encoding, probe.at(inside), keys) == row).all(1).nonzero()
     return int(inside[same[0]]) if len(same) else None

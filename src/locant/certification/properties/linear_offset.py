@@ -5,37 +5,38 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from locant.certification.probe import Measured, Subject, show
+from locant.certification.probe import Probe, PropertyResult, show
 from locant.encodings.base import overrides
 
+NAME = "offset"
 SENTENCE = "Moving by k positions is one linear map of the vector, the same from every position."
 CLAIM = "linear_offset"
 BOUND = 1e-6
 WHY = "the fit is in float64 and tested at positions it has not seen; a true linear map leaves rounding alone"
 
 
-def measure(subject: Subject) -> Measured:
-    encoding = subject.stirred(torch.float64)
+def measure(probe: Probe) -> PropertyResult:
+    encoding = probe.randomized(torch.float64)
     hooks = [hook for hook in ("embed", "rotate") if overrides(encoding, hook)]
     if not hooks:
-        return Measured(False, "–", "It has no vectors that could be moved.")
+        return PropertyResult(False, "–", "It has no vectors that could be moved.")
     worst, skew, blocks = 0.0, 0.0, 0.0
     for k in STEPS:
-        here, there = _vectors(subject, encoding, 0), _vectors(subject, encoding, k)
+        here, there = _vectors(probe, encoding, 0), _vectors(probe, encoding, k)
         fit = torch.linalg.lstsq(here[::2], there[::2], driver="gelsd").solution
         missed = (here[1::2] @ fit - there[1::2]).norm() / there[1::2].norm()
         worst = max(worst, float(missed))
         stretch = there.norm(dim=1) / here.norm(dim=1)
         skew = max(skew, float((stretch - 1).abs().max()))
         blocks = max(blocks, min(_spread_of_turns(here, there, pairing) for pairing in PAIRINGS))
-    said = f"A matrix fitted on every second position misses the others by {show(worst)} of their length (k = 1, 5); "
-    said += f"lengths change by {show(skew)}: " + (
+    message = f"A matrix fitted on every second position misses the others by {show(worst)} of their length (k = 1, 5); "
+    message += f"lengths change by {show(skew)}: " + (
         "pure rotation." if skew < 1e-9 else "not a pure rotation."
     )
     if blocks < 1e-9:
-        said += f" It is made of 2 × 2 blocks: each pair turns by one angle from every position, to {show(blocks)}."
-    return Measured(
-        worst <= BOUND, show(worst), said, {"missed": worst, "stretch": skew, "blocks": blocks}
+        message += f" It is made of 2 × 2 blocks: each pair turns by one angle from every position, to {show(blocks)}."
+    return PropertyResult(
+        worst <= BOUND, show(worst), message, {"missed": worst, "stretch": skew, "blocks": blocks}
     )
 
 
@@ -56,12 +57,12 @@ def _spread_of_turns(here: Tensor, there: Tensor, pairing: str) -> float:
     return spread if spread == spread else float("inf")  # 0/0: no turn at all
 
 
-def _vectors(subject: Subject, encoding, shift: int) -> Tensor:  # type: ignore[no-untyped-def]
+def _vectors(probe: Probe, encoding, shift: int) -> Tensor:  # type: ignore[no-untyped-def]
     """The vector of every position, moved by `shift`: (positions, width)."""
     shape = encoding.shape
     width = shape.dim if overrides(encoding, "embed") else shape.head
-    count = min(6 * width, subject.last + 1 - max(STEPS))
-    pos = subject.places(count) + shift
+    count = min(6 * width, probe.last + 1 - max(STEPS))
+    pos = probe.positions(count) + shift
     if overrides(encoding, "embed"):
         return encoding.embed(torch.zeros(1, count, shape.dim, dtype=torch.float64), pos)[0]
     ones = torch.ones(1, shape.heads, count, shape.head, dtype=torch.float64)

@@ -7,27 +7,28 @@ import time
 
 import torch
 
-from locant.certification.probe import Measured, Subject, learns, show
+from locant.certification.probe import Probe, PropertyResult, learns, show
 from locant.encodings.base import Encoding, constructor_options
 from locant.encodings.claims import evaluate_count
 from locant.encodings.none import Nothing
 
+NAME = "cost"
 SENTENCE = "It learns as many numbers as it says; and what a training step costs against none."
 CLAIM = "law"
 BOUND = "the count must be exact; time and memory are seen, not judged"
 WHY = "a wrong count misleads every table that quotes it"
 
 
-def measure(subject: Subject) -> Measured:
-    encoding = subject.as_given()
+def measure(probe: Probe) -> PropertyResult:
+    encoding = probe.original()
     count = learns(encoding)
     stated = _stated(encoding)
-    length = min(128, subject.last + 1)
-    x, pos = subject.tokens(length, batch=4), subject.places(length)
+    length = min(128, probe.last + 1)
+    x, pos = probe.tokens(length, batch=4), probe.positions(length)
     plain = Nothing(encoding.shape, axes=encoding.axes)
-    nets = {"none": subject.model(plain), "it": subject.model(encoding)}
+    nets = {"none": probe.model(plain), "it": probe.model(encoding)}
     times: dict[str, list[float]] = {name: [] for name in nets}
-    for _ in range(3 + 2 * subject.effort.seeds):
+    for _ in range(3 + 2 * probe.effort.seeds):
         for name, net in nets.items():
             with torch.enable_grad():
                 start = time.perf_counter()
@@ -47,12 +48,12 @@ def measure(subject: Subject) -> Measured:
         "seconds": middle["it"],
         "ratio": ratio,
     }
-    said = f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
-    said += f"layers; a training step takes {ratio:.2f}× that of none."
+    message = f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
+    message += f"layers; a training step takes {ratio:.2f}× that of none."
     wrong = stated is not None and stated[0] != stated[1]
     if stated is not None and wrong:
-        said = f"It says that it learns {stated[0]:,} numbers ({encoding.parameter_count}), but it learns {stated[1]:,}."
-    return Measured(not wrong, f"{show(ratio)}×", said, numbers)
+        message = f"It says that it learns {stated[0]:,} numbers ({encoding.parameter_count}), but it learns {stated[1]:,}."
+    return PropertyResult(not wrong, f"{show(ratio)}×", message, numbers)
 
 
 def _held(encoding: Encoding, pos: torch.Tensor) -> int:

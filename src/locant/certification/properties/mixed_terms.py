@@ -6,9 +6,10 @@ import math
 
 import torch
 
-from locant.certification.probe import Measured, Subject, show
+from locant.certification.probe import Probe, PropertyResult, show
 from locant.encodings.base import overrides
 
+NAME = "mixing"
 SENTENCE = (
     "How long the added vector is beside a token's, and by what angle the sum leaves the token."
 )
@@ -17,19 +18,22 @@ BOUND = 0.0
 WHY = "nothing is promised; tokens are drawn with standard deviation 0.5, as in common initialisations"
 
 
-def measure(subject: Subject) -> Measured:
-    encoding = subject.as_given()
+def measure(probe: Probe) -> PropertyResult:
+    encoding = probe.original()
     if not overrides(encoding, "embed"):
-        return Measured(None, "–", "Nothing is added to the token.")
-    token = 0.5 * subject.tokens(min(64, subject.last + 1), batch=1)
-    added = encoding.embed(torch.zeros_like(token), subject.places(token.shape[1]))[
+        return PropertyResult(None, "–", "Nothing is added to the token.")
+    token = 0.5 * probe.tokens(min(64, probe.last + 1), batch=1)
+    added = encoding.embed(torch.zeros_like(token), probe.positions(token.shape[1]))[
         ..., -token.shape[-1] :
     ]
     lengths = float(token.norm(dim=-1).mean()), float(added.norm(dim=-1).mean())
     turn = angle(token, token + added)
-    said = f"Token {show(lengths[0])} long, position {show(lengths[1])}; the sum stands at {turn:.1f}° to the token."
-    return Measured(
-        True, f"{turn:.0f}°", said, {"token": lengths[0], "position": lengths[1], "degrees": turn}
+    message = f"Token {show(lengths[0])} long, position {show(lengths[1])}; the sum stands at {turn:.1f}° to the token."
+    return PropertyResult(
+        True,
+        f"{turn:.0f}°",
+        message,
+        {"token": lengths[0], "position": lengths[1], "degrees": turn},
     )
 
 

@@ -7,23 +7,24 @@ import torch
 from locant.attention import attend
 from locant.attention.dispatch import BACKENDS, describe_call
 from locant.attention.inputs import prepare, rotate
-from locant.certification.probe import Measured, Subject, relative, show
+from locant.certification.probe import Probe, PropertyResult, relative, show
 from locant.encodings.base import needs_scores
 
+NAME = "fused"
 SENTENCE = "The quick backends give what the reference gives, forward and backward."
 CLAIM = "law"
 BOUND = 1e-4
 WHY = "they differ in the order of float32 sums alone"
 
 
-def measure(subject: Subject) -> Measured:
-    if needs_scores(subject.encoding):
-        return Measured(
+def measure(probe: Probe) -> PropertyResult:
+    if needs_scores(probe.encoding):
+        return PropertyResult(
             True, "–", "It works on scores or weights, so only the reference serves it."
         )
-    count = min(40, subject.last + 1)
-    encoding, pos = subject.stirred(), subject.places(count)
-    tensors = [subject.heads(count, more=seed).requires_grad_() for seed in range(3)]
+    count = min(40, probe.last + 1)
+    encoding, pos = probe.randomized(), probe.positions(count)
+    tensors = [probe.heads(count, more=seed).requires_grad_() for seed in range(3)]
     leaves = [*tensors, *encoding.parameters()]
     errors = {}
     for causal in (False, True):
@@ -44,7 +45,7 @@ def measure(subject: Subject) -> Measured:
                 relative(a.detach(), b.detach()) for a, b in pairs
             )
     worst = max(errors.values())
-    said = (
+    message = (
         f"Outputs and gradients differ by at most {show(worst)} of their size between the backends."
     )
-    return Measured(worst <= BOUND, show(worst), said, errors)
+    return PropertyResult(worst <= BOUND, show(worst), message, errors)
