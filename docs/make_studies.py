@@ -13,9 +13,9 @@ from locant.lab.report.folder import write_folder
 from locant.lab.report.search import searched_once
 from locant.lab.report.suite import side_by_side, together
 from locant.lab.store.pack import pack, unpack
-from locant.lab.store.reading import designs, parts, read_study, study_names
 from locant.lab.store.record import StudyRecord, read_record
-from locant.lab.store.store import Store, named
+from locant.lab.store.store import Store
+from locant.lab.study_files import designs, parts, read_study, study_names
 
 HOME = Path(__file__).parent
 PACKED = HOME / "studies" / "studies.json.gz"
@@ -29,18 +29,18 @@ def take_in(store: Store) -> None:
     both = unpack(PACKED)
     found = {record.id for record in records(store)}
     for entry in reversed(store.studies()):
-        if entry["id"] in found:
-            runs = [store.find(digest, code) for digest, code in named(entry)]
+        if entry.id in found:
+            runs = [store.find(digest, code) for digest, code in entry.run_keys()]
             both.keep(*(run for run in runs if run is not None))
             both.keep_study(
-                *(entry[key] for key in ("id", "study", "choices", "runs", "command", "finished"))
+                entry.id, entry.study, entry.choices, entry.runs, entry.command, entry.finished
             )
     pack(both, [record.id for record in records(both)], PACKED)
 
 
 def records(store: Store) -> list[StudyRecord]:
     """The newest record of every shipped study and of every variation in a design that the store holds."""
-    kept = {entry["name"] for entry in store.studies()}
+    kept = {entry.name for entry in store.studies()}
     varied = [
         part for name in study_names() for design in designs(name) for part in parts(name, design)
     ]

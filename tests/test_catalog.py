@@ -17,8 +17,8 @@ from locant.anomaly.detector.settings import Settings
 from locant.encodings import registry as catalog
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.claims import CLAIMS, HOOKS
-from locant.lab.store.reading import read_study
-from locant.lab.store.study import RowConfig
+from locant.lab.study import RowConfig
+from locant.lab.study_files import read_study
 
 NAMES = [
     "alibi",

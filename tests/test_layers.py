@@ -18,7 +18,8 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"attention"},
     {"nn"},
     {"lab.tasks", "lab.training", "anomaly.series", "anomaly.metrics", "anomaly.baselines"},
-    {"anomaly.detector", "certification", "testing", "lab.engine", "lab.store", "lab.studies"},
+    {"anomaly.detector", "certification", "testing", "lab.study", "lab.study_files", "lab.engine"}
+    | {"lab.store", "lab.studies"},
     {"lab.statistics", "figures.data", "figures.walkthrough", "figures.plots"},
     {"lab.report"},
     {"explorer", "bench"},

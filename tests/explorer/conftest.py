@@ -9,13 +9,13 @@ from starlette.testclient import TestClient
 
 from locant.explorer.desk import Desk
 from locant.explorer.server import make_app
-from locant.lab.store.existing import at_hand
+from locant.lab.store.open import sqlite_file
 
 
 @pytest.fixture(scope="session")
 def store():
     """The studies that come with the repository."""
-    with at_hand(PACKED) as path:
+    with sqlite_file(PACKED) as path:
         yield path
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from locant.explorer import stored
-from locant.lab.store.progress import in_flight, unfinished
 from locant.lab.store.record import read_record
-from locant.lab.store.store import Kept, Store
+from locant.lab.store.store import Store
+from locant.lab.store.unfinished import in_flight, unfinished
 from locant.lab.training.config import RunConfig
+from locant.lab.training.run_result import RunResult
 
 
 def test_attention_before_training_is_causal_and_sums_to_one(ask):
@@ -98,9 +99,8 @@ def test_a_store_that_is_not_there_is_empty_and_is_not_made(tmp_path):
 
 def a_run(name, seed, **metrics):
     run = RunConfig(task="order", name=name, encoding="none", seed=seed)
-    return Kept(
-        run.digest(), "code", run.model_dump(), "done" if metrics else "failed", metrics, [], {}, ""
-    )
+    status = "done" if metrics else "failed"
+    return RunResult(run.digest(), "code", run.model_dump(), status, metrics)
 
 
 def test_a_study_that_is_being_computed_is_seen_while_it_runs(tmp_path):
@@ -108,7 +108,7 @@ def test_a_study_that_is_being_computed_is_seen_while_it_runs(tmp_path):
     for run in (a_run("none", 0, accuracy=0.5), a_run("none", 1, accuracy=0.7), a_run("none", 2)):
         store.keep(run)
     store.keep(a_run("none", 1_000_000, accuracy=0.9))  # of the search
-    store.claim("another", "code")
+    store.lease("another", "code")
     got = json.loads(stored.studies(store.path))
     assert got["in_flight"] == 1
     assert got["unfinished"][0]["rows"] == [{"name": "none", "done": 2, "failed": 1, "mean": 0.6}]
@@ -133,7 +133,7 @@ def test_what_a_kept_study_names_or_searched_for_is_not_unfinished(tmp_path):
 
 def test_a_claim_without_a_sign_of_life_does_not_count(tmp_path):
     store = Store(tmp_path / "runs.sqlite")
-    store.claim("one", "code")
+    store.lease("one", "code")
     with sqlite3.connect(store.path) as base:
         base.execute("UPDATE claims SET seen = seen - 1000")
     assert in_flight(store) == 0

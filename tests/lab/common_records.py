@@ -8,12 +8,13 @@ from unittest.mock import patch
 
 from scripted import COST
 
-from locant.lab.engine.attempt import Done
 from locant.lab.engine.driver import Driver
-from locant.lab.store.reading import read_study
 from locant.lab.store.store import Store
-from locant.lab.tasks.base import facts, make_task
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study_files import read_study
+from locant.lab.tasks.base import make_task
 from locant.lab.training import config
+from locant.lab.training.run_result import RunResult
 
 
 class Unsafe(Store):
@@ -39,9 +40,10 @@ def finished(folder, name, metrics_of, /, **changes):
                 if not run.baseline
                 else []
             )
-            yield Done(run, metrics, history, {} if run.baseline else COST, "", {"seed": run.seed})
+            cost = {} if run.baseline else COST
+            yield RunResult.done(run, metrics, history, cost, {"seed": run.seed})
 
-    known = facts(make_task(study.task, **study.task_options))
+    known = TaskFacts.of(make_task(study.task, **study.task_options))
     with patch.object(
         config, "version", cache(config.version)
     ):  # read from files anew for every run otherwise

@@ -8,11 +8,12 @@ import pytest
 from common_lab import write_tiny
 
 from locant.cli.app import app
-from locant.lab.engine.attempt import Done
 from locant.lab.engine.driver import Compute, Driver
-from locant.lab.store.reading import read_study
 from locant.lab.store.store import Store
-from locant.lab.tasks.base import facts, make_task
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study_files import read_study
+from locant.lab.tasks.base import make_task
+from locant.lab.training.run_result import RunResult
 
 COST = {"parameters": 8.0, "seconds_a_step": 0.001, "peak_megabytes": 1.0}
 
@@ -25,14 +26,14 @@ def compute(runs):
             {"step": step, "accuracy": value * step / 12, "train_loss": 1 - value}
             for step in (6, 12)
         ]
-        yield Done(run, {"accuracy": value, "validation": value / 2}, history, COST, "")
+        yield RunResult.done(run, {"accuracy": value, "validation": value / 2}, history, COST)
 
 
 def keep_study(path: Path, engine: Compute = compute, **changes) -> Store:
     """Bring the tiny study to its end in the store at `path`."""
     study, store = read_study(str(write_tiny(path.parent)), changes=changes), Store(path)
     Driver(study, store, engine).finish(
-        facts(make_task(study.task, **study.task_options)), "locant compare tiny.toml"
+        TaskFacts.of(make_task(study.task, **study.task_options)), "locant compare tiny.toml"
     )
     return store
 

@@ -20,7 +20,7 @@ from common_lab import LOCANT, finish, kept, start, write_tiny
 from typer.testing import CliRunner
 
 from locant.cli.app import app
-from locant.lab.store.reading import study_names
+from locant.lab.study_files import study_names
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import time
+from dataclasses import replace
 
 import pytest
 from common_lab import write_tiny
@@ -13,23 +14,26 @@ from rich.console import Console
 from locant.cli.compare import Display
 from locant.lab.engine import driver as driver_module
 from locant.lab.engine import local
-from locant.lab.engine.attempt import Done, Files, attempt
+from locant.lab.engine.attempt import RunFiles, attempt
 from locant.lab.engine.driver import Driver
 from locant.lab.store import store as store_module
-from locant.lab.store.faults import StoreError
-from locant.lab.store.reading import read_study
 from locant.lab.store.record import read_record
-from locant.lab.store.store import Kept, Store
-from locant.lab.store.study import FIRST_CHECK_SEED, FIRST_LONGER_SEED, FIRST_SEARCH_SEED, Claim
+from locant.lab.store.store import Store
+from locant.lab.store.store_errors import StoreError
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import FIRST_CHECK_SEED, FIRST_LONGER_SEED, FIRST_SEARCH_SEED, Claim
+from locant.lab.study_files import read_study
+from locant.lab.training.run_result import RunResult
 
-FACTS = {
-    "metric": "accuracy",
-    "higher_is_better": True,
-    "chooses_higher": False,
-    "chance": 0.5,
-    "threshold": 0.9,
-    "ceilings": {"without positions": 0.5},
-}
+FACTS = TaskFacts(
+    metric="accuracy",
+    higher_is_better=True,
+    selection_metric="loss",
+    selects_higher=False,
+    chance=0.5,
+    threshold=0.9,
+    ceilings={"without positions": 0.5},
+)
 
 
 def scripted(loss, seen=None, accuracy=0.95):
@@ -40,14 +44,12 @@ def scripted(loss, seen=None, accuracy=0.95):
             if seen is not None:
                 seen.append(run)
             value = loss(run)
-            error = "" if value is not None else "FloatingPointError: the loss is nan at step 3"
-            metrics = (
-                {}
-                if value is None
-                else {"validation": value, "validation, second half": value, "accuracy": accuracy}
-            )
-            history = [] if value is None else [{"step": 6, "loss": value, "accuracy": accuracy}]
-            yield Done(run, metrics, history, {}, error)
+            if value is None:
+                yield RunResult.failed(run, "FloatingPointError: the loss is nan at step 3")
+                continue
+            metrics = {"validation": value, "validation, second half": value, "accuracy": accuracy}
+            history = [{"step": 6, "loss": value, "accuracy": accuracy}]
+            yield RunResult.done(run, metrics, history)
 
     return compute
 
@@ -95,7 +97,7 @@ def test_every_reported_seed_has_a_search_of_its_own_by_a_seed_that_is_not_repor
     }  # its validation chooses; the test data are left alone
     assert {run.training.test for run in reported.values()} == {study.training.test} != {1}
     assert len({run.digest() for run in seen}) == len(seen)  # nothing twice
-    choices = next(entry for entry in store.studies() if entry["id"] == which)["choices"]
+    choices = next(entry for entry in store.studies() if entry.id == which).choices
     assert choices["rates"]["t5"] == [[1.0, 1.0], [1.0, 10.0], [1.0, 1.0], [1.0, 10.0]]
     tried = [line for line in choices["search"] if line[0] == "t5"]
     assert all(
@@ -172,7 +174,7 @@ def test_a_row_that_is_not_learnt_is_run_for_longer_unless_it_cannot_be(tiny, ac
     study, store = tiny(longer={"times": 4, "rate": [1.0, 0.5]}, encodings=["t5", "alibi"])
     seen, high = [], {"without positions": 0.5, "blind to direction": 0.95}
     which = Driver(study, store, scripted(lambda run: 0.5, seen, accuracy)).finish(
-        {**FACTS, "ceilings": ceilings}, "t"
+        replace(FACTS, ceilings=ceilings), "t"
     )
     longer = [run for run in seen if run.seed >= FIRST_LONGER_SEED]
     assert {run.name for run in longer} == rows
@@ -181,7 +183,7 @@ def test_a_row_that_is_not_learnt_is_run_for_longer_unless_it_cannot_be(tiny, ac
     assert read_record(store, which).barred == {"none": 0.5, "scrambled": 0.5, "alibi": 0.5}
     more = []
     Driver(study, store, scripted(lambda run: 0.5, more, accuracy)).finish(
-        {**FACTS, "ceilings": high}, "t"
+        replace(FACTS, ceilings=high), "t"
     )
     assert {run.name for run in more if run.seed >= FIRST_LONGER_SEED} == (
         {"alibi"} if rows else set()
@@ -216,11 +218,11 @@ def test_a_run_that_another_driver_has_is_left_to_it_until_it_falls_silent(tiny,
     other = Store(store.path)
     other.owner = "elsewhere/1"
     run = study.run(study.rows()[0], 0)
-    assert other.claim(run.digest(), run.code())
-    assert not store.claim(run.digest(), run.code())
+    assert other.lease(run.digest(), run.code())
+    assert not store.lease(run.digest(), run.code())
     monkeypatch.setattr(store_module, "STALE", 0.0)
     time.sleep(0.01)
-    assert store.claim(run.digest(), run.code())
+    assert store.lease(run.digest(), run.code())
 
 
 def test_a_long_run_keeps_its_claim(tiny, monkeypatch):
@@ -236,12 +238,12 @@ def test_a_long_run_keeps_its_claim(tiny, monkeypatch):
             time.sleep(0.5)
             with store._open() as base:
                 stamps.append(base.execute("SELECT seen FROM claims").fetchone()[0])
-            yield Done(one, {"validation": 1.0, "accuracy": 1.0}, [], {}, "")
+            yield RunResult.done(one, {"validation": 1.0, "accuracy": 1.0})
 
     begun = time.time()
     Driver(study, store, slow).finish(FACTS, "t")
     assert stamps[0] > begun + 0.05
-    assert other.claim(run.digest() + "x", run.code())  # and all claims are given back
+    assert other.lease(run.digest() + "x", run.code())  # and all claims are given back
     with store._open() as base:
         assert base.execute(
             "SELECT COUNT(*) FROM claims WHERE owner = ?", (store.owner,)
@@ -264,14 +266,12 @@ def test_changed_code_makes_old_runs_strangers_unless_told(tiny, monkeypatch):
 def test_a_file_that_cannot_be_written_stops_the_study_and_fails_no_run(tiny, tmp_path):
     study, store = tiny(keep_files=True)
     (tmp_path / "in the way").write_text("")
-    files = Files(str(tmp_path / "in the way"), keep=True)
+    files = RunFiles(str(tmp_path / "in the way"), keep=True)
     run = study.run(study.rows()[0], 0)
     with pytest.raises(
         StoreError, match=r"could not write its files.*\n.*the same command goes on"
     ):
-        Driver(
-            study, store, lambda runs: iter([Done(run, *attempt(run.model_dump(), files))])
-        ).finish(FACTS, "t")
+        Driver(study, store, lambda runs: iter([attempt(run, files)])).finish(FACTS, "t")
     assert store.find(run.digest(), None) is None
 
 
@@ -283,7 +283,7 @@ def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
     for metrics in ({"F1": 0.5}, {"F1": 0.5, "validation": 0.3}):
         display.ended(
             read_study("order").run(read_study("order").rows()[0], 0),
-            Kept("d", "c", {"name": "none"}, "done", metrics, [], {}, ""),
+            RunResult("d", "c", {"name": "none"}, "done", metrics),
         )
     assert display.best == (sign * 0.3, "none")
 
@@ -291,7 +291,7 @@ def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
 def test_after_a_resume_the_best_so_far_remembers_the_runs_that_were_kept():
     display = Display(Console(quiet=True))
     kept = [
-        Kept("d", "c", {"name": name}, "done", {"validation": v}, [], {}, "")
+        RunResult("d", "c", {"name": name}, "done", {"validation": v})
         for name, v in (("a", 0.9), ("b", 0.2))
     ]
     display.planned("runs", 3, kept[:1])
@@ -339,8 +339,8 @@ def test_failed_runs_of_the_search_too_are_tried_again_when_asked(tiny):
 def test_a_run_that_has_been_finished_elsewhere_cannot_be_claimed(tiny):
     study, store = tiny()
     run = study.run(study.rows()[0], 0)
-    Store(store.path).keep(Kept(run.digest(), run.code(), run.model_dump(), "done", {}, [], {}, ""))
-    assert not store.claim(run.digest(), run.code())
+    Store(store.path).keep(RunResult(run.digest(), run.code(), run.model_dump(), "done"))
+    assert not store.lease(run.digest(), run.code())
 
 
 def test_two_classes_of_one_name_are_two_rows(tiny, tmp_path):
@@ -401,5 +401,5 @@ def test_a_worker_that_dies_while_it_waits_costs_nothing(tiny):
         child.kill()
         child.join()
     ended += engine
-    assert sorted(done.run.digest() for done in ended) == sorted(run.digest() for run in runs)
+    assert sorted(done.digest for done in ended) == sorted(run.digest() for run in runs)
     assert all(done.metrics and not done.error for done in ended)

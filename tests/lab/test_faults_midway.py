@@ -17,8 +17,8 @@ from scripted import compute, keep_study
 
 from locant.lab.engine import driver as driver_module
 from locant.lab.store import store as store_module
-from locant.lab.store.faults import StoreError
 from locant.lab.store.store import Store
+from locant.lab.store.store_errors import StoreError
 
 STORE = "runs.sqlite"
 MORE = ("--seeds", "6", "--store", STORE)

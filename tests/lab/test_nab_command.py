@@ -7,7 +7,7 @@ from common_nab import SMALL, mark, write_nab
 
 from locant.cli.app import app
 from locant.cli.binding import identified as bound
-from locant.lab.store.reading import about, read_studies, read_study
+from locant.lab.study_files import about, read_studies, read_study
 
 
 def test_seeds_are_all_series_unless_fewer_are_asked_for(nab, monkeypatch):

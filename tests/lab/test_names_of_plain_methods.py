@@ -56,7 +56,7 @@ def test_reports_show_the_name_and_the_store_keeps_the_identifier(kept):
         assert "my_own" in text  # what a user calls a row is left alone
     assert "Plain methods ahead of every encoding: sub-pca (by " in markdown(record)
     assert table(record)[0]["name"] == "sub-pca"
-    assert "sub_pca" in store.studies()[0]["study"]["baselines"]
+    assert "sub_pca" in store.studies()[0].study["baselines"]
 
 
 def test_what_was_published_of_a_plain_method_still_finds_its_row(kept):

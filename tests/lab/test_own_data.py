@@ -11,15 +11,16 @@ import torch
 from common_lab import LOCANT
 
 from locant.cli.app import app
-from locant.lab.engine.attempt import Done
 from locant.lab.engine.driver import Driver
 from locant.lab.report.recommendation import recommendation
 from locant.lab.report.study import markdown
-from locant.lab.store.reading import read_study
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study_files import read_study
 from locant.lab.tasks._text import STANDARD_LIBRARY, read_text
-from locant.lab.tasks.base import facts, identified, make_task
+from locant.lab.tasks.base import identified, make_task
+from locant.lab.training.run_result import RunResult
 
 SMALL = [
     "--encodings",
@@ -224,12 +225,11 @@ def kept(tmp_path, path, score, seeds=10):
                 "peak_megabytes": 1.0,
             }
             value = score(run.name) + 0.001 * ((7 * run.seed + len(run.name)) % 5)
-            yield Done(
-                run, {"error": value, "validation": value}, [], {} if run.baseline else cost, ""
-            )
+            cost = {} if run.baseline else cost
+            yield RunResult.done(run, {"error": value, "validation": value}, [], cost)
 
     which = Driver(study, store, compute).finish(
-        facts(make_task(study.task, **study.task_options)), "t"
+        TaskFacts.of(make_task(study.task, **study.task_options)), "t"
     )
     return read_record(store, which)
 
@@ -263,7 +263,7 @@ def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_pa
         "3 seeds are too few to recommend anything. Run at least 10."
     ]
     assert not recommendation(record).code
-    record.study["recommends"] = False
+    record.settings = record.settings.model_copy(update={"recommends": False})
     assert recommendation(record).lines == []
 
 

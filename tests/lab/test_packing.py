@@ -13,7 +13,7 @@ from common_records import finished
 
 from locant.cli.report import pack as pack_command
 from locant.lab.report.study import markdown
-from locant.lab.store.existing import existing
+from locant.lab.store.open import open_store
 from locant.lab.store.pack import FORMAT, pack, unpack
 from locant.lab.store.record import read_record
 
@@ -55,7 +55,7 @@ def test_an_empty_file_is_no_store_and_stays_empty(tmp_path):
     path = tmp_path / "runs.sqlite"
     path.touch()
     with pytest.raises(ValueError, match="is empty"):
-        existing(path)
+        open_store(path)
     assert path.read_bytes() == b""
 
 

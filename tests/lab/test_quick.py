@@ -10,7 +10,7 @@ import pytest
 from common_lab import LOCANT
 from common_nab import write_nab
 
-from locant.lab.store.reading import parts, study_names
+from locant.lab.study_files import parts, study_names
 
 SINGLE = [name for name in study_names() if parts(name) == [name] and not name.startswith("own-")]
 

@@ -12,7 +12,7 @@ import ray
 from common_lab import finish, kept, write_tiny
 
 from locant.lab.engine.ray import compute
-from locant.lab.store.reading import read_study
+from locant.lab.study_files import read_study
 
 pytestmark = [
     pytest.mark.slow,

@@ -16,7 +16,8 @@ from locant.anomaly.metrics.smoothing import random_scores, smooth, usual_width
 from locant.anomaly.metrics.vus_pr import vus_pr
 from locant.anomaly.metrics.vus_window import vus_window
 from locant.lab.store.pack import unpack
-from locant.lab.tasks.base import facts, identified, make_task
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.tasks.base import identified, make_task
 from locant.lab.tasks.real_anomalies import judged
 from locant.lab.training.config import RunConfig, TrainingConfig
 from locant.lab.training.evaluate import execute
@@ -46,7 +47,7 @@ def a_run(nab, **more):
 def test_the_series_are_those_with_a_mark_in_the_order_of_their_names(task):
     assert task.names() == ("even/0.csv", "even/1.csv", "uneven/0.csv")
     assert replace(task, sampled="irregular").names() == ("uneven/0.csv",)
-    assert facts(task)["names"] == list(task.names())
+    assert TaskFacts.of(task).names == task.names()
     with pytest.raises(ValueError, match=r"has 3 such series, 0 to 2. Got 3"):
         task.batch(2, seed=3, step=0)
 
@@ -180,7 +181,7 @@ def test_places_are_counted_unless_a_row_asks_for_times():
 def test_packed_runs_of_this_version_keep_their_names_and_counted_positions_are_left_unsaid():
     store = unpack(PACKED)
     for entry in store.studies():
-        for _, _, digest, code in entry["runs"][::50]:
+        for _, _, digest, code in entry.runs[::50]:
             config = store.find(digest, code).config
             if set(config["training"]) == set(
                 TrainingConfig.model_fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from common_lab import LOCANT
 from common_records import finished
 from scripted import COST
 
-from locant.lab.engine.attempt import Done
 from locant.lab.engine.driver import Driver
 from locant.lab.report import controls
 from locant.lab.report.claims import answers
@@ -21,10 +21,13 @@ from locant.lab.report.learning import learning
 from locant.lab.report.page import html
 from locant.lab.report.study import markdown
 from locant.lab.report.suite import side_by_side, together
-from locant.lab.store.reading import read_studies, read_study
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
-from locant.lab.tasks.base import facts, make_task
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import read_stored_study
+from locant.lab.study_files import read_studies, read_study
+from locant.lab.tasks.base import make_task
+from locant.lab.training.run_result import RunResult
 
 
 def published_like(name, seed):
@@ -107,7 +110,7 @@ def slow_runs(learns):
                 "validation": 1.0 - score,
                 "validation, second half": 1.0 - score,
             }
-            yield Done(run, metrics, history, {**COST, "seconds": 60.0}, "")
+            yield RunResult.done(run, metrics, history, {**COST, "seconds": 60.0})
 
     return compute
 
@@ -117,7 +120,7 @@ def report_of(tmp_path, learns, **changes):
         "order", changes={"encodings": ["rotary", "t5", "alibi"], "baselines": [], **changes}
     )
     store = Store(tmp_path / "runs.sqlite")
-    known = facts(make_task("order", **study.task_options))
+    known = TaskFacts.of(make_task("order", **study.task_options))
     return markdown(read_record(store, Driver(study, store, slow_runs(learns)).finish(known, "t")))
 
 
@@ -244,17 +247,13 @@ def test_a_study_whose_control_failed_is_still_told(tmp_path):
 
     def compute(runs):
         for run in runs:
-            failed = run.name == "none"
-            yield Done(
-                run,
-                {} if failed else {"accuracy": 0.9, "validation": 0.9},
-                [],
-                COST,
-                "broken" if failed else "",
-            )
+            if run.name == "none":
+                yield RunResult.failed(run, "broken")
+            else:
+                yield RunResult.done(run, {"accuracy": 0.9, "validation": 0.9}, [], COST)
 
     which = Driver(study, store, compute).finish(
-        facts(make_task(study.task, **study.task_options)), "locant compare order"
+        TaskFacts.of(make_task(study.task, **study.task_options)), "locant compare order"
     )
     assert "none failed: seed 0: broken" in markdown(read_record(store, which))
 
@@ -269,10 +268,10 @@ def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_
         for run in runs:
             value = 1 - run.training.rate if run.encoding == "rotary" else 0.5
             metrics = {"accuracy": value, "validation": value, "validation, second half": value}
-            yield Done(run, metrics, [], {"parameters": 8.0, "seconds": 60.0}, "")
+            yield RunResult.done(run, metrics, [], {"parameters": 8.0, "seconds": 60.0})
 
     which = Driver(study, store, compute).finish(
-        facts(make_task("order", **study.task_options)), "t"
+        TaskFacts.of(make_task("order", **study.task_options)), "t"
     )
     text = markdown(read_record(store, which))
     assert "more may be possible: rotary." in text
@@ -296,12 +295,9 @@ def test_a_record_of_one_search_for_all_seeds_says_that_its_verdict_is_not_to_be
     )
     record = read_record(store, which)
     assert "relied on" not in markdown(record)
-    record.study["search"] = {
-        "rate": [1.0, 3.0],
-        "positional_rate": [1.0, 10.0],
-        "seeds": 1,
-        "widen": 3,
-    }
+    search = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0], "seeds": 1, "widen": 3}
+    older = read_stored_study({**record.settings.model_dump(), "search": search})
+    record = replace(record, settings=older)
     text = markdown(record)
     assert (
         "**Not to be relied on: one search chose for all seeds, and no interval knows its luck."
@@ -314,7 +310,7 @@ def test_a_larger_model_is_held_beside_the_study_that_it_repeats(tmp_path):
     finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.4 * (name == "rotary")})
     (larger,) = read_studies("order", design="larger")
     store = Store(tmp_path / "runs.sqlite")
-    known = facts(make_task("order", **larger.task_options))
+    known = TaskFacts.of(make_task("order", **larger.task_options))
     compute = slow_runs(lambda run: run.name != "shaw")
     record = read_record(store, Driver(larger, store, compute).finish(known, "t"))
     assert record.base.study["name"] == "order"

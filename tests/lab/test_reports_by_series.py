@@ -10,17 +10,19 @@ import pytest
 from common_nab import SMALL, write_nab
 
 from locant.cli.binding import identified as bound
-from locant.lab.engine.attempt import Done
 from locant.lab.engine.driver import Driver
 from locant.lab.report.pictures import pictures
 from locant.lab.report.ranked import ranked
 from locant.lab.report.shown import Shown
 from locant.lab.report.study import conclusion, heads, markdown
 from locant.lab.statistics.paired import seeds_needed
-from locant.lab.store.reading import read_study
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
-from locant.lab.tasks.base import facts, make_task
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import read_stored_study
+from locant.lab.study_files import read_study
+from locant.lab.tasks.base import make_task
+from locant.lab.training.run_result import RunResult
 
 ENCODINGS = ["rotary", "alibi", "t5"]
 
@@ -53,10 +55,10 @@ def record(tmp_path_factory):
                 else {"parameters": 9.0, "seconds_a_step": 0.01, "peak_megabytes": 1.0}
             )
             history = [] if one.baseline else [{"step": 50, "masked loss": 0.5}]
-            yield Done(one, {"VUS-PR": value, "validation": 0.5}, history, cost, "")
+            yield RunResult.done(one, {"VUS-PR": value, "validation": 0.5}, history, cost)
 
     which = Driver(study, store, compute).finish(
-        facts(make_task(study.task, **study.task_options)), "locant compare"
+        TaskFacts.of(make_task(study.task, **study.task_options)), "locant compare"
     )
     return read_record(store, which)
 
@@ -81,13 +83,15 @@ def test_reports_speak_of_series_and_say_how_many_would_see_what_matters(record)
 
 
 def test_a_difference_that_matters_is_told_only_where_a_study_names_one(record):
-    usual = replace(record, study={**record.study, "unit": "seeds", "matters": None})
+    changed = {"unit": "seeds", "matters": None}
+    usual = replace(record, settings=record.settings.model_copy(update=changed))
     assert conclusion(usual).endswith(
         "could hardly be seen with 12 seeds, corrected for all pairs."
     )
     assert heads(usual)[-1] == "seeds"
-    older = {name: value for name, value in record.study.items() if name not in ("unit", "matters")}
-    assert markdown(replace(record, study=older)) == markdown(usual)
+    stored = record.settings.model_dump()
+    older = {name: value for name, value in stored.items() if name not in ("unit", "matters")}
+    assert markdown(replace(record, settings=read_stored_study(older))) == markdown(usual)
 
 
 def test_a_failed_run_names_its_series(tmp_path):
@@ -96,11 +100,10 @@ def test_a_failed_run_names_its_series(tmp_path):
 
     def compute(runs):
         for one in runs:
-            yield Done(
-                one, {"VUS-PR": 0.5, "validation": 0.5}, [], {}, "it broke" if one.seed == 1 else ""
-            )
+            done = RunResult.done(one, {"VUS-PR": 0.5, "validation": 0.5})
+            yield RunResult.failed(one, "it broke") if one.seed == 1 else done
 
     which = Driver(study, store, compute).finish(
-        facts(make_task(study.task, **study.task_options)), "locant compare"
+        TaskFacts.of(make_task(study.task, **study.task_options)), "locant compare"
     )
     assert read_record(store, which).rows[0].failures == ["series 1: it broke"]

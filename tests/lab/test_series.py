@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from locant.lab.store.reading import read_study
+from locant.lab.study_files import read_study
 from locant.lab.tasks._judged import Judged, judge
 from locant.lab.tasks._series import COLLECTIVE, CONTEXTUAL, POINT, inject, seasonal, windows
 from locant.lab.tasks.anomaly import Anomaly, _points, _spans

@@ -8,7 +8,7 @@ import pytest
 import torch
 from common_lab import LOCANT
 
-from locant.lab.store.reading import read_study
+from locant.lab.study_files import read_study
 from locant.lab.tasks._csv import read_rows
 from locant.lab.tasks.slots_faithful import PATTERNS, SIZES, SlotsFaithful, draw_rows
 from locant.lab.training.build import build

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,13 +14,13 @@ from rich.console import Console
 from locant.cli import report
 from locant.lab.report.recommendation import recommendation
 from locant.lab.report.snippet import snippet
-from locant.lab.store.reading import read_study
 from locant.lab.store.record import read_record
+from locant.lab.study_files import read_study
 from locant.lab.tasks.base import make_task
 from locant.lab.training.build import build
 
 FACTS = (
-    "reach",
+    "max_length",
     "symbols",
     "features",
     "outputs",
@@ -163,8 +164,7 @@ def test_the_rate_that_the_search_chose_for_the_encoding_is_told(tmp_path, files
 def test_a_record_that_does_not_know_its_task_prints_no_lines(tmp_path, files):
     record = compared(tmp_path, "own-forecast", "t5", study(files, "own-forecast"))
     assert snippet(record, "t5")
-    for fact in FACTS:
-        del record.facts[fact]
+    record.task = replace(record.task, **dict.fromkeys(FACTS))
     assert recommendation(record).lines[0].startswith("Take t5")
     assert not recommendation(record).code
 

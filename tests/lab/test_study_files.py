@@ -7,7 +7,7 @@ import json
 import pytest
 from common_nab import write_nab
 
-from locant.lab.store.reading import read_studies, read_study, study_names
+from locant.lab.study_files import read_studies, read_study, study_names
 from locant.lab.tasks.base import make_task
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 
 import pytest
-from scripted import COST, compute, keep_study
+from scripted import compute, keep_study
 from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
 
 from locant.cli.app import app
-from locant.lab.engine.attempt import Done
 from locant.lab.report.tensorboard import write_events
-from locant.lab.store.record import RowRecord, StudyRecord, read_record
+from locant.lab.store.record import EntrantRecord, StudyRecord, read_record
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import Study
+from locant.lab.training.run_result import RunResult
 
 
 def opened(folder):
@@ -26,10 +28,14 @@ def opened(folder):
     }
 
 
+TINY = Study(name="tiny", title="tiny", task="order", encodings=[])
+TASK = TaskFacts("accuracy", True, "loss", False, chance=0.5, threshold=0.9)
+
+
 def written(folder, history, **metrics):
     lists = {name: [value] for name, value in metrics.items()}
-    row = RowRecord("rotary", "rotary", {}, lists, seeds=[7], histories=[history])
-    write_events(StudyRecord("tiny-1", {}, {}, "", [row], finished=1.5e9), folder)
+    row = EntrantRecord("rotary", "rotary", {}, lists, seeds=[7], histories=[history])
+    write_events(StudyRecord("tiny-1", TINY, TASK, "", [row], finished=1.5e9), folder)
     return opened(folder)["rotary/seed_7"]
 
 
@@ -67,12 +73,9 @@ def test_every_run_of_a_study_is_there_with_its_history_and_its_end(tmp_path):
 
 def test_a_run_that_failed_leaves_the_others_their_seeds(tmp_path):
     def engine(runs):
-        for done in compute(runs):
-            yield (
-                done
-                if done.run.seed
-                else Done(done.run, {}, [], COST, "FloatingPointError: the loss is nan at step 3")
-            )
+        for run, done in zip(runs, compute(runs), strict=True):
+            failed = RunResult.failed(run, "FloatingPointError: the loss is nan at step 3")
+            yield done if run.seed else failed
 
     keep_study(tmp_path / "runs.sqlite", engine)
     write_events(read_record(keep_study(tmp_path / "runs.sqlite", engine)), tmp_path / "curves")
@@ -108,10 +111,10 @@ def test_a_second_export_replaces_the_first_byte_for_byte(tmp_path):
 @pytest.mark.parametrize("names", [("a/b", "a_b"), ("..", "."), ("", "%"), ("größe", "GRÖßE")])
 def test_rows_of_any_name_stay_apart_and_inside_the_folder(tmp_path, names):
     rows = [
-        RowRecord(name, "rotary", {}, {"accuracy": [0.5]}, seeds=[0], histories=[[]])
+        EntrantRecord(name, "rotary", {}, {"accuracy": [0.5]}, seeds=[0], histories=[[]])
         for name in names
     ]
-    write_events(StudyRecord("tiny-1", {}, {}, "", rows), tmp_path / "deep" / "curves")
+    write_events(StudyRecord("tiny-1", TINY, TASK, "", rows), tmp_path / "deep" / "curves")
     assert len(opened(tmp_path / "deep" / "curves")) == 2
     assert len(list(tmp_path.rglob("*tfevents*"))) == 2
     assert len(list((tmp_path / "deep" / "curves").glob("*/seed_0/*tfevents*"))) == 2

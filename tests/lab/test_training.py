@@ -9,7 +9,7 @@ import pytest
 import torch
 from common_runs import run
 
-from locant.lab.store.reading import read_study
+from locant.lab.study_files import read_study
 from locant.lab.tasks.order import Order
 from locant.lab.training.evaluate import execute
 from locant.lab.training.loop import train

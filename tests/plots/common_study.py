@@ -7,7 +7,9 @@ import base64
 import numpy as np
 from matplotlib.colors import to_hex
 
-from locant.lab.store.record import RowRecord, StudyRecord
+from locant.lab.store.record import EntrantRecord, StudyRecord
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import read_stored_study
 
 ROWS = {
     "none": "none",
@@ -28,8 +30,8 @@ MEANS = {
 }
 
 
-ACCURACY = {"metric": "accuracy", "chooses": "accuracy", "higher_is_better": True, "chance": 0.25, "length": 32,
-            "threshold": 0.9}  # fmt: skip
+ACCURACY = {"metric": "accuracy", "chooses": "accuracy", "chooses_higher": True, "higher_is_better": True, "chance": 0.25,
+            "length": 32, "threshold": 0.9}  # fmt: skip
 
 
 PAPERS = [
@@ -69,7 +71,7 @@ def row(name, encoding, *, seeds=3, plain=False):
         "recall, collective": [s / 2 for s in scores],
     }
     if plain:
-        return RowRecord(
+        return EntrantRecord(
             name, encoding, [], metrics, list(range(seeds)), [[]] * seeds, {}, [{}] * seeds
         )
     metrics |= {
@@ -83,13 +85,15 @@ def row(name, encoding, *, seeds=3, plain=False):
         "parameters": [1000.0 + len(name)] * seeds,
     }
     kept = [notes(draw, seed) for seed in range(seeds)]
-    return RowRecord(
+    return EntrantRecord(
         name, encoding, [], metrics, list(range(seeds)), [history] * seeds, costs, kept
     )
 
 
 def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, seeds=3, **facts):
     asked = {
+        "name": "s",
+        "title": "s",
         "controls": ["none", "scrambled"],
         "encodings": [],
         "baselines": ["harmonic"],
@@ -105,7 +109,8 @@ def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, se
         "ceilings": {"without positions": 0.25, "by place": 1.0, "by T5 buckets": 1.0},
         **facts,
     }
-    return StudyRecord("s", asked, facts, "locant compare s", rows)
+    settings, task = read_stored_study(asked), TaskFacts.from_stored(facts)
+    return StudyRecord("s", settings, task, "locant compare s", rows)
 
 
 def bare(names=("none", "rotary"), **more):

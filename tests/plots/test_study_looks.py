@@ -82,7 +82,7 @@ def test_no_word_is_cut_off_at_the_edge(axes):
 
 def test_with_23_rows_no_name_covers_another():
     record = bare(("none", "rotary"), seeds=2)
-    record.rows += [row(f"row {number}", "rotary", seeds=2) for number in range(20)]
+    record.entrants += [row(f"row {number}", "rotary", seeds=2) for number in range(20)]
     for one in record.rows:
         one.costs = {"parameters": [1000.0, 1000.0]}
     made = pictures(record)

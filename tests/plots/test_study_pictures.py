@@ -17,6 +17,7 @@ from locant.lab.report.pictures_of_runs import sharpest
 from locant.lab.report.ranked import ranked
 from locant.lab.report.shown import Shown
 from locant.lab.statistics.paired import interval
+from locant.lab.study import RowConfig
 
 
 def test_every_picture_is_offered_when_its_numbers_are_there(offered):
@@ -93,10 +94,9 @@ def test_the_caption_of_scores_says_what_they_were_taken_on(offered):
 
 def test_a_control_that_a_study_spells_out_itself_is_drawn_as_a_control():
     record = study()
-    record.study |= {
-        "controls": ["none"],
-        "encodings": [{"name": "scrambled", "control": "scramble"}],
-    }
+    spelled_out = RowConfig(name="scrambled", control="scramble")
+    changes = {"controls": ["none"], "encodings": [spelled_out]}
+    record.settings = record.settings.model_copy(update=changes)
     assert Shown(record).drawn == Shown(study()).drawn
 
 
@@ -261,7 +261,8 @@ def test_hidden_steps_are_marked_and_only_where_something_was_hidden(axes):
     assert np.allclose(marks.get_ydata(), target[target[:, -1] > 0, 0])
     assert axes["reconstruction"][0].get_title("right") == "error 0.10"
     record = study()
-    record.study["task_options"] = {"masked": False}
+    changes = {"task_options": {"masked": False}}
+    record.settings = record.settings.model_copy(update=changes)
     assert hollow(pictures(record)["reconstruction"].draw()) == []
     assert "hidden" not in pictures(record)["reconstruction"].caption
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.lab.engine.search import best, points
+from locant.lab.engine.rate_search import best, points
 from locant.lab.statistics.paired import seeds_needed
 from locant.lab.statistics.ranking import rank
 from locant.lab.statistics.verdict import verdict

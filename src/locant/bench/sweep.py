@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from locant.bench import textbook
 from locant.bench.alone import Unmeasured, alone, as_started
@@ -14,14 +13,15 @@ from locant.bench.asked import Asked
 from locant.bench.ratio import Ratio, summed_up, timed
 from locant.bench.table import Cell, Table
 from locant.lab.engine import local
-from locant.lab.engine.attempt import Done
 from locant.lab.engine.driver import Compute, Driver
-from locant.lab.store.reading import read_study
 from locant.lab.store.store import Store
-from locant.lab.store.study import Study
-from locant.lab.tasks.base import facts, make_task
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import Study
+from locant.lab.study_files import read_study
+from locant.lab.tasks.base import make_task
 from locant.lab.training.config import RunConfig
 from locant.lab.training.evaluate import execute
+from locant.lab.training.run_result import RunResult
 
 RUNS, TURNS = 2, 3
 PUBLISHED = {
@@ -134,7 +134,7 @@ def _through_workers(runs: list[RunConfig], workers: int) -> float:
     return timed(run)
 
 
-def _well(done: Done) -> None:
+def _well(done: RunResult) -> None:
     """A run that failed would count as a quick one."""
     if done.error:
         raise Unmeasured(f"a run of the sweep failed: {done.error}.")
@@ -155,7 +155,7 @@ def _engine(asked: Asked) -> Table:
     study = read_study(
         "order", changes={**changes, "training.steps": 60, "task_options.longer": []}
     )
-    known = facts(make_task(study.task, **study.task_options))
+    known = TaskFacts.of(make_task(study.task, **study.task_options))
     todo = [study.run(row, seed) for row in study.rows() for seed in study.seed_list()]
     stored = _stored(study, known, lambda some: local.compute(some, 1)) / alone(_plainly, 1, todo)
     rows.append(
@@ -172,7 +172,7 @@ def _plainly(runs: list[RunConfig]) -> float:
     return timed(lambda: [execute(run) for run in runs])
 
 
-def _stored(study: Study, known: dict[str, Any], compute: Compute) -> float:
+def _stored(study: Study, known: TaskFacts, compute: Compute) -> float:
     with tempfile.TemporaryDirectory() as folder:
         return timed(
             lambda: Driver(study, Store(Path(folder) / "runs.sqlite"), compute).finish(

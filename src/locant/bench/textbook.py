@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from locant.lab.store.study import Study
+from locant.lab.study import Study
 from locant.lab.tasks.base import Task, make_task
 from locant.lab.training.config import ModelConfig
 

@@ -14,7 +14,7 @@ from locant.bench.ratio import Ratio, over, timed, turns
 from locant.bench.sweep import published
 from locant.bench.table import Amount, Cell, Table
 from locant.bench.textbook import Loop
-from locant.lab.store.study import Study
+from locant.lab.study import Study
 from locant.lab.tasks.base import make_task
 from locant.lab.training.build import build
 from locant.lab.training.config import RunConfig

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from locant._internal.checks import one_of
 from locant.encodings.registry import describe, names
-from locant.lab.store.study import RowConfig, Study
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import RowConfig, Study
 from locant.lab.tasks import base
 from locant.lab.training.config import RunConfig
 
@@ -42,7 +41,7 @@ def _numbered(plan: Study, task: base.Task) -> Study:
     return plan
 
 
-def known_facts(plan: Study) -> dict[str, Any]:
+def known_facts(plan: Study) -> TaskFacts:
     """What is known of a study's task; wrong options, baselines and encodings that cannot be made are told here."""
     task = base.make_task(plan.task, **plan.task_options)
     for name in plan.baselines:
@@ -52,7 +51,7 @@ def known_facts(plan: Study) -> dict[str, Any]:
             _can_tell_time(row, task, plan.seed_list()[0])
         if not row.baseline:
             _can_be_built(plan.run(row, plan.seed_list()[0]), task)
-    return base.facts(task)
+    return TaskFacts.of(task)
 
 
 def _can_be_built(run: RunConfig, task: base.Task) -> None:

@@ -27,11 +27,13 @@ from locant.cli._options import STORE, StoreOption
 from locant.cli.nab import TASK, name_folder
 from locant.cli.own import own_study
 from locant.cli.report import show, show_together
-from locant.lab.engine.attempt import Files
+from locant.lab.engine.attempt import RunFiles
 from locant.lab.engine.driver import Compute, Driver, Watch
-from locant.lab.store.reading import about, read_studies, study_names
-from locant.lab.store.store import Kept, Store
+from locant.lab.store.store import Store
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study_files import about, read_studies, study_names
 from locant.lab.training.config import RunConfig
+from locant.lab.training.run_result import RunResult
 
 if TYPE_CHECKING:
     from locant.lab.store.record import StudyRecord
@@ -174,7 +176,7 @@ def compare(
     command = shlex.join(["locant", *sys.argv[1:]])
     records = []
     for plan, known in zip(plans, facts, strict=True):
-        files = Files(str(store.resolve().parent / "files"), plan.keep_files)
+        files = RunFiles(str(store.resolve().parent / "files"), plan.keep_files)
         if engine == "ray":
             from locant.lab.engine import ray
 
@@ -206,13 +208,13 @@ def _check_device(device: str) -> None:
 
 
 def _finish(
-    driver: Callable[..., Driver], store: Store, facts: dict[str, Any], command: str
+    driver: Callable[..., Driver], store: Store, facts: TaskFacts, command: str
 ) -> StudyRecord:
     from locant.lab.store.record import read_record
 
     console = Console(stderr=True)
     with Display(console) as display:
-        display.sign = 1 if facts["chooses_higher"] else -1
+        display.sign = 1 if facts.selects_higher else -1
         try:
             study_id = driver(watch=display).finish(facts, command)
         except KeyboardInterrupt:
@@ -256,19 +258,19 @@ class Display(Watch):
     def stop(self) -> None:
         self.progress.stop()
 
-    def planned(self, phase: str, runs: int, known: list[Kept]) -> None:
+    def planned(self, phase: str, runs: int, known: list[RunResult]) -> None:
         for kept in known:
             self._note(kept)
         note = f"{len(known)} known" if known else ""
         self.task = self.progress.add_task(phase, total=runs, completed=len(known), note=note)
 
-    def _note(self, kept: Kept) -> None:
+    def _note(self, kept: RunResult) -> None:
         if kept.status != "done":
             self.failed += 1
         elif "validation" in kept.metrics and self.sign * kept.metrics["validation"] > self.best[0]:
             self.best = (self.sign * kept.metrics["validation"], kept.config["name"])
 
-    def ended(self, run: RunConfig, kept: Kept) -> None:
+    def ended(self, run: RunConfig, kept: RunResult) -> None:
         self._note(kept)
         note = f"best so far {self.best[1]} {abs(self.best[0]):.3f}" + (
             f", {self.failed} failed" if self.failed else ""

@@ -53,9 +53,9 @@ def explore(
     own = list(dict.fromkeys(map(canonical, encodings or [])))
     for name in own:
         describe(name)  # a wrong name is told before anything starts
-    from locant.lab.store.existing import at_hand
+    from locant.lab.store.open import sqlite_file
 
-    with at_hand(store) as runs:
+    with sqlite_file(store) as runs:
         serve(own, runs, port, open_browser=not no_open)
 
 

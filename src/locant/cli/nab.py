@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from locant.lab.store.study import Study
+from locant.lab.study import Study
 from locant.lab.tasks import NAB
 
 TASK = "real-anomalies"

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from locant.cli._options import STORE, StoreOption
 from locant.cli._output import print_table
-from locant.lab.store.existing import existing
+from locant.lab.store.open import open_store
 
 if TYPE_CHECKING:
     from locant.lab.store.record import StudyRecord
@@ -74,7 +74,7 @@ def report(
     from locant.lab.report.tensorboard import write_events
     from locant.lab.store.record import read_record
 
-    kept = existing(store)
+    kept = open_store(store)
     records = [read_record(kept, name) for name in _parts(study, design)]
     for path, write in ((parquet, _write_parquet), (tensorboard, write_events)):
         if path is not None:
@@ -119,7 +119,7 @@ def report(
 
 def _parts(study: str | None, design: str | None = None) -> list[str | None]:
     """The studies behind a name: itself, its parts, or its variations in a design."""
-    from locant.lab.store.reading import parts, study_names
+    from locant.lab.study_files import parts, study_names
 
     if study is not None and design is not None:
         return list(parts(study, design))
@@ -137,9 +137,9 @@ def runs(store: StoreOption = STORE) -> None:
 
       locant runs
     """
-    for entry in existing(store).studies():
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["finished"]))
-        print(f"{entry['id']:24} {when}  {len(entry['runs'])} runs  {entry['study']['title']}")
+    for entry in open_store(store).studies():
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.finished))
+        print(f"{entry.id:24} {when}  {len(entry.runs)} runs  {entry.study['title']}")
 
 
 def pack(
@@ -162,7 +162,7 @@ def pack(
         )
     if out.resolve() == store.resolve():
         raise ValueError(f"{out} is the store that is packed. Give --out another name.")
-    kept = existing(store)
+    kept = open_store(store)
     ids = [read_record(kept, name).id for study in studies for name in _parts(study)]
     with _written(out):
         packing.pack(kept, ids, out)

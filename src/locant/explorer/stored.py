@@ -15,10 +15,10 @@ from locant.lab.report import pictures_of_scores as scores
 from locant.lab.report import study as told
 from locant.lab.report.shown import Shown
 from locant.lab.statistics.paired import interval
-from locant.lab.store.existing import existing
-from locant.lab.store.progress import in_flight, unfinished
+from locant.lab.store.open import open_store
 from locant.lab.store.record import StudyRecord, read_record
 from locant.lab.store.store import Store
+from locant.lab.store.unfinished import in_flight, unfinished
 from locant.lab.tasks.base import make_task
 
 
@@ -26,13 +26,13 @@ def studies(path: Path) -> bytes:
     """Every study that is kept, newest first; and what is being computed."""
     if not path.is_file():
         return answer({"studies": [], "unfinished": [], "in_flight": 0})
-    store = existing(path)
+    store = open_store(path)
     kept = [
         {
-            "id": one["id"],
-            "title": one["study"]["title"],
-            "finished": one["finished"],
-            "runs": len(one["runs"]),
+            "id": one.id,
+            "title": one.study["title"],
+            "finished": one.finished,
+            "runs": len(one.runs),
         }
         for one in store.studies()
     ]
@@ -77,11 +77,11 @@ def study(path: Path, asked: str) -> bytes:
 
 def kept(path: Path, asked: str) -> tuple[Path, str, float]:
     """A study's place, its id, and when it was finished: while these stay, so do its numbers."""
-    store = existing(path)
-    named = [one for one in store.studies() if asked in (one["id"], one["name"])]
+    store = open_store(path)
+    named = [one for one in store.studies() if asked in (one.id, one.name)]
     if not named:
         raise ValueError(f"no study {asked[:100]!r} is kept in {path}. Choose one of the list.")
-    return store.path, named[0]["id"], named[0]["finished"]
+    return store.path, named[0].id, named[0].finished
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from locant._internal.user_code import user_code
 from locant.explorer.answers import answer
 from locant.explorer.stored import kept, record_of
-from locant.lab.store.notes import unpacked
+from locant.lab.store.note_arrays import read_array
 from locant.lab.tasks.base import Batch, make_task
 from locant.lab.training.build import build
 from locant.lab.training.config import RunConfig
@@ -41,7 +41,7 @@ def window(path: Path, study: str, name: str, trained: bool) -> bytes:
         note = row.notes[noted] if trained else notes(build(run, task), run, task, {})
     return answer(
         {
-            "weights": unpacked(note["attention"]),
+            "weights": read_array(note["attention"]),
             "seed": run.seed,
             **_example(task.example(run.seed), task.symbols),
         }

@@ -1,1 +1,1 @@
-"""Where runs are computed: here, one process a core, or on a Ray cluster."""
+"""Where runs are computed: on this machine, one process a core, or on a Ray cluster."""

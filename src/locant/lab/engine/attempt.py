@@ -1,56 +1,39 @@
-"""One run tried, wherever it is computed: its outcome, or its error as a sentence. Never an exception."""
+"""Compute one run wherever it is asked for: its result, or its error as a result; no exception."""
 
 from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from locant.lab.training.config import RunConfig
+from locant.lab.training.run_result import RunResult
 
 
 @dataclass(frozen=True)
-class Done:
-    """How a run ended: with an outcome's parts, or with an error."""
-
-    run: RunConfig
-    metrics: dict[str, float]
-    history: list[dict[str, float]]
-    cost: dict[str, float]
-    error: str
-    notes: dict[str, Any] = field(default_factory=dict)
-    refused: str = ""  # what the system would not do (a full disk); no fault of the run
-
-
-@dataclass(frozen=True)
-class Files:
-    """Where runs may leave files, each in a folder of its own, and whether they leave any but checkpoints."""
+class RunFiles:
+    """The folder in which runs leave files, and whether they leave more than checkpoints there."""
 
     folder: str
     keep: bool = False
 
-    def of(self, run: RunConfig) -> Path:
+    def folder_of(self, run: RunConfig) -> Path:
+        """Return the folder of one run."""
         return Path(self.folder) / f"{run.digest()}-{run.code()}"
 
 
-Said = tuple[dict[str, float], list[dict[str, float]], dict[str, float], str, dict[str, Any], str]
-
-
-def attempt(config: dict[str, Any], files: Files | None = None) -> Said:
-    """Compute a run from its plain settings: what `Done` holds beside the run."""
+def attempt(run: RunConfig, files: RunFiles | None = None) -> RunResult:
+    """Compute a run. What goes wrong becomes a failed result, or a refused one when it was the disk."""
     from locant.lab.training.evaluate import execute
 
     try:
-        run = RunConfig(**config)
-        outcome = execute(
-            run, files.of(run) if files else None, keep=files is not None and files.keep
-        )
+        folder = files.folder_of(run) if files else None
+        return execute(run, folder, keep=files is not None and files.keep).of(run)
     except OSError as problem:
-        return {}, [], {}, "", {}, f"{problem.filename or 'a file'}: {problem.strerror or problem}"
-    except Exception as problem:  # a failed run is a result, told as such
-        where = traceback.extract_tb(problem.__traceback__)[-1]
-        said = f"{type(problem).__name__}: {problem} (in {os.path.basename(where.filename)}:{where.lineno})"
-        return {}, [], {}, said, {}, ""
-    return outcome.metrics, outcome.history, outcome.cost, "", outcome.notes, ""
+        reason = f"{problem.filename or 'a file'}: {problem.strerror or problem}"
+        return RunResult.failed(run, reason, status="refused")
+    except Exception as problem:
+        last = traceback.extract_tb(problem.__traceback__)[-1]
+        line = f"{os.path.basename(last.filename)}:{last.lineno}"
+        return RunResult.failed(run, f"{type(problem).__name__}: {problem} (in {line})")

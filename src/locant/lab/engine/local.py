@@ -1,18 +1,24 @@
-"""Runs on this machine: one process a core, one thread a process. A process that dies costs at most the run in flight."""
+"""Compute runs on this machine: one process a core, one thread a process.
+
+A process that dies costs at most the run in flight.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any
 
 from locant._internal.workers import Worker
-from locant.lab.engine.attempt import Done, Files, attempt
+from locant.lab.engine.attempt import RunFiles, attempt
 from locant.lab.training.config import RunConfig
+from locant.lab.training.run_result import RunResult
 
-TRIES = 3  # a run whose process dies is tried so often in all
+TRIES = 3  # how often a run is tried whose process dies
 SETTINGS = {
     "OMP_NUM_THREADS": "1",
     "MALLOC_MMAP_THRESHOLD_": "1000000000",
@@ -21,64 +27,80 @@ SETTINGS = {
 }
 
 
-class Hand(Worker):
+class RunWorker(Worker):
     """A worker that computes one run at a time."""
 
-    def __init__(self, files: Files | None) -> None:
-        with tuned():
+    def __init__(self, files: RunFiles | None) -> None:
+        with tuned(), without_main():
             super().__init__(_serve, files)
         self.run: RunConfig | None = None
 
     def give(self, run: RunConfig) -> None:
+        """Send a run to the worker."""
         self.run = run
         with suppress(ConnectionError):
-            self.pipe.send(run.model_dump())
+            self.pipe.send(run)
 
 
 @contextmanager
 def tuned() -> Iterator[None]:
-    """Processes that are started now keep their memory and use one thread."""
+    """Let processes that are started now keep their memory and use one thread."""
     before = {key: os.environ.get(key) for key in SETTINGS}
     os.environ.update(SETTINGS)
     try:
         yield
     finally:
         for key, value in before.items():
-            os.environ.pop(key) if value is None else os.environ.update({key: value})
+            if value is None:
+                os.environ.pop(key)
+            else:
+                os.environ[key] = value
 
 
-def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> Iterator[Done]:
-    """Compute runs and yield each as it ends; the caller may stop at any time."""
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Keep processes that are started now from importing the user's script.
+
+    A worker needs nothing of the script. If it imported a script that calls `compare` outside of
+    `if __name__ == "__main__"`, it would start workers of its own.
+    """
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+
+
+def compute(
+    runs: list[RunConfig], workers: int, files: RunFiles | None = None
+) -> Iterator[RunResult]:
+    """Compute runs and yield the result of each as it ends; the caller may stop at any time."""
     waiting, tries = list(reversed(runs)), {run.digest(): 0 for run in runs}
-    crew = [Hand(files) for _ in range(min(workers, len(runs)))]
+    crew = [RunWorker(files) for _ in range(min(workers, len(runs)))]
     try:
         while waiting or any(worker.run for worker in crew):
             for worker in crew:
                 if worker.run is None and waiting:
                     worker.give(waiting.pop())  # one that has died while idle is found out below
-            busy: dict[Any, Hand] = {worker.pipe: worker for worker in crew if worker.run}
+            busy: dict[Any, RunWorker] = {worker.pipe: worker for worker in crew if worker.run}
             for pipe in wait(list(busy), timeout=1.0):
                 worker = busy[pipe]
                 run = worker.run
                 assert run is not None
-                answer = _answer(worker)
-                if answer is not None:
+                result = _receive(worker)
+                if result is not None:
                     worker.run = None
-                    yield answer
+                    yield result
                     continue
-                crew[crew.index(worker)] = Hand(files)
+                crew[crew.index(worker)] = RunWorker(files)
                 worker.stop()
                 tries[run.digest()] += 1
                 if tries[run.digest()] < TRIES:
                     waiting.append(run)
                 else:
-                    yield Done(
-                        run,
-                        {},
-                        [],
-                        {},
-                        f"its process died {TRIES} times (killed, or out of memory)",
-                    )
+                    error = f"its process died {TRIES} times (killed, or out of memory)"
+                    yield RunResult.failed(run, error)
             if not busy:
                 break
     finally:
@@ -86,28 +108,24 @@ def compute(runs: list[RunConfig], workers: int, files: Files | None = None) -> 
             worker.stop()
 
 
-def _answer(worker: Hand) -> Done | None:
-    """What a worker says of its run; None when it has died."""
-    assert worker.run is not None
+def _receive(worker: RunWorker) -> RunResult | None:
+    """Return the result that a worker sends; None when it has died."""
     try:
-        said = worker.pipe.recv()
+        return worker.pipe.recv()
     except (EOFError, ConnectionError):
         return None
-    return Done(worker.run, *said)
 
 
-def _serve(pipe: Connection, files: Files | None) -> None:
-    """The life of a worker: runs in, outcomes out."""
+def _serve(pipe: Connection, files: RunFiles | None) -> None:
+    """Compute the runs that come in and send their results, until the pipe is closed."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
     while True:
         try:
-            config = pipe.recv()
+            run = pipe.recv()
         except (EOFError, ConnectionError):
             return
-        said = attempt(config, files)
-        with suppress(
-            ConnectionError
-        ):  # nobody waits for it any more; the next recv ends the process
-            pipe.send(said)
+        result = attempt(run, files)
+        with suppress(ConnectionError):  # nobody waits for it any more; the next recv ends this
+            pipe.send(result)

@@ -1,4 +1,4 @@
-"""The same runs on a Ray cluster. Workers only compute; the driver alone writes the store."""
+"""Compute runs on a Ray cluster. Workers only compute; the driver alone writes the store."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from locant._internal.checks import how_to_install
-from locant.lab.engine.attempt import Done, Files, attempt
+from locant.lab.engine.attempt import RunFiles, attempt
 from locant.lab.engine.local import TRIES
 from locant.lab.training.config import RunConfig
+from locant.lab.training.run_result import RunResult
 
 
 def compute(
@@ -16,11 +17,12 @@ def compute(
     *,
     address: str | None = None,
     gpus_per_run: float = 0.0,
-    files: Files | None = None,
-) -> Iterator[Done]:
-    """Compute runs on the cluster at `address` (a new one on this machine by default); yield each as it ends.
+    files: RunFiles | None = None,
+) -> Iterator[RunResult]:
+    """Compute runs on the cluster at `address` and yield the result of each as it ends.
 
-    A run whose worker dies is tried again by Ray, then recorded as failed. `files` are left where a run is computed.
+    Without an address Ray starts a new cluster on this machine. Ray tries a run again whose worker
+    dies; then the run counts as failed. `files` are left on the machine that computes a run.
     """
     if not runs:
         return
@@ -41,20 +43,21 @@ def compute(
             )
         except ConnectionError as problem:
             raise ValueError(f"no Ray cluster answers at {address!r}: {problem}") from None
-    remote = ray.remote(num_cpus=1, num_gpus=gpus_per_run, max_retries=TRIES - 1)(attempt)
-    waiting: dict[Any, RunConfig] = {remote.remote(run.model_dump(), files): run for run in runs}
+    options: dict[str, Any] = {"num_cpus": 1, "num_gpus": gpus_per_run, "max_retries": TRIES - 1}
+    remote: Any = ray.remote(**options)(attempt)
+    waiting: dict[Any, RunConfig] = {remote.remote(run, files): run for run in runs}
     try:
         while waiting:
             ready, _ = ray.wait(list(waiting), timeout=1.0)
             for reference in ready:
                 run = waiting.pop(reference)
                 try:
-                    said = ray.get(reference)
+                    result = ray.get(reference)
                 except RayError as problem:
                     first = str(problem).strip().splitlines()[0]
-                    why = f"its worker died {TRIES} times ({type(problem).__name__}: {first})"
-                    said = ({}, [], {}, why, {}, "")
-                yield Done(run, *said)
+                    reason = f"{type(problem).__name__}: {first}"
+                    result = RunResult.failed(run, f"its worker died {TRIES} times ({reason})")
+                yield result
     finally:
         for reference in waiting:
             ray.cancel(reference, force=True)

@@ -10,7 +10,7 @@ from locant.lab.report.details import with_half
 from locant.lab.statistics.paired import interval
 from locant.lab.statistics.verdict import FEWEST
 from locant.lab.store.record import StudyRecord
-from locant.lab.store.study import Claim
+from locant.lab.study import Claim
 
 
 class Answer(NamedTuple):

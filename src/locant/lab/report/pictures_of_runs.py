@@ -10,7 +10,7 @@ from locant.lab.report.learning import times
 from locant.lab.report.picture import Picture, capital
 from locant.lab.report.shown import Shown
 from locant.lab.statistics.learning import survival
-from locant.lab.store.notes import unpacked
+from locant.lab.store.note_arrays import read_array
 from locant.lab.store.record import RowRecord
 
 
@@ -111,7 +111,7 @@ def attention(shown: Shown) -> Picture | None:
     found, seed = shown.examples("attention")
     if not found:
         return None
-    every = [unpacked(note) for _, note in found]
+    every = [read_array(note) for _, note in found]
     chosen = [sharpest(weights) for weights in every]
     numbers = {
         "entrants": shown.entrants(row for row, _ in found),
@@ -127,7 +127,7 @@ def attention(shown: Shown) -> Picture | None:
 
 def heads(shown: Shown) -> Picture | None:
     found, seed = shown.examples("attention")
-    every = [unpacked(note) for _, note in found]
+    every = [read_array(note) for _, note in found]
     if len({weights.shape[:2] for weights in every}) != 1:
         return None
     caption = "What every head of every layer looks at in one and the same example, queries down, keys across, each in "

@@ -1,4 +1,4 @@
-"""A finished study read back from the store: scores seed by seed, costs, failures. No torch."""
+"""Read a finished study back from the store: scores seed by seed, costs, failures. No torch."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from typing import Any
 import numpy as np
 
 from locant._internal.checks import did_you_mean
-from locant.lab.store.naming import for_people
-from locant.lab.store.store import Store
-from locant.lab.tasks import UNSEEN
+from locant.lab.store.display_names import with_display_names
+from locant.lab.store.store import Store, StudyEntry
+from locant.lab.store.task_facts import TaskFacts
+from locant.lab.study import Study, read_stored_study
+from locant.lab.training.run_result import History
 
-Point = tuple[float, float]
-ONE = {"seeds": "seed", "series": "series"}  # of many
+Point = tuple[float, float]  # times the learning rate, times the positional learning rate
+ONE = {"seeds": "seed", "series": "series"}  # the singular of a unit
 
 
 @dataclass
-class RowRecord:
-    """What the runs of one row gave."""
+class EntrantRecord:
+    """What the runs of one entrant gave: an encoding with its options, a control or a baseline.
+
+    chosen  for each reported seed, the point that its search chose
+    seeds   of the runs that ended well; metrics, histories, costs and notes are in their order
+    codes   of the code that computed the runs in `digests`
+    """
 
     name: str
     encoding: str
-    chosen: list[
-        Point
-    ]  # for each reported seed, what its search chose: times the rate, times the positional rate
+    chosen: list[Point]
     metrics: dict[str, list[float]] = field(default_factory=dict)
-    seeds: list[int] = field(
-        default_factory=list
-    )  # of the runs that ended well, in the order of their metrics
-    histories: list[list[dict[str, float]]] = field(default_factory=list)  # likewise
-    costs: dict[str, list[float]] = field(default_factory=dict)  # likewise
-    notes: list[dict[str, Any]] = field(
-        default_factory=list
-    )  # likewise: what pictures are made from
+    seeds: list[int] = field(default_factory=list)
+    histories: list[History] = field(default_factory=list)
+    costs: dict[str, list[float]] = field(default_factory=dict)
+    notes: list[dict[str, Any]] = field(default_factory=list)
     digests: list[str] = field(default_factory=list)
-    codes: list[str] = field(default_factory=list)  # of the code that computed them
+    codes: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     @property
     def usual(self) -> Point:
-        """What most searches of the row chose; of equals the first."""
+        """The point that most searches of the entrant chose; of equals the first."""
         return max(self.chosen, key=self.chosen.count, default=(1.0, 1.0))
 
     @property
@@ -49,12 +50,13 @@ class RowRecord:
         return {part: float(np.median(values)) for part, values in self.costs.items()}
 
     def scores(self, metric: str) -> np.ndarray:
+        """Return the metric of every run that ended well, in the order of `seeds`."""
         return np.array(self.metrics.get(metric, []), float)
 
 
 @dataclass(frozen=True)
-class Tried:
-    """One run of a search, and what it came to: the lower, the better, None when it failed."""
+class SearchRun:
+    """One run of a search and its value: the lower, the better; None when it failed."""
 
     name: str
     search: int
@@ -64,157 +66,185 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Extra:
-    """A run that is not reported with its row: what it scored, None when it failed, and its validations."""
+class ExtraRun:
+    """A run that is not reported with its entrant: its score, None when it failed."""
 
     name: str
     point: Point
     score: float | None
-    history: list[dict[str, float]]
+    history: History
     cost: dict[str, float]
     steps: int
 
 
 @dataclass
 class StudyRecord:
-    """A study and all that answers it."""
+    """A study and all that answers it.
+
+    settings  what was asked for; task: how that task is scored
+    finished  seconds since 1970
+    search    what was tried, by seeds that are not reported
+    checks    fixed points of the grid on fresh seeds
+    longer    entrants that had not learned the task, with more steps
+    barred    entrants that cannot pass an exact ceiling, each with it
+    base      the study that this one repeats, where the store holds it
+    """
 
     id: str
-    study: dict[str, Any]
-    facts: dict[str, Any]
+    settings: Study
+    task: TaskFacts
     command: str
-    rows: list[RowRecord]
-    finished: float = 0.0  # seconds since 1970
-    search: list[Tried] = field(
-        default_factory=list
-    )  # what was tried, by seeds that are not reported
-    checks: list[Extra] = field(default_factory=list)  # fixed points of the grid on fresh seeds
-    longer: list[Extra] = field(default_factory=list)  # rows that were not learnt, with more steps
-    barred: dict[str, float] = field(default_factory=dict)  # rows that cannot pass an exact ceiling
-    base: StudyRecord | None = None  # the study that this one repeats, where the store holds it
+    entrants: list[EntrantRecord]
+    finished: float = 0.0
+    search: list[SearchRun] = field(default_factory=list)
+    checks: list[ExtraRun] = field(default_factory=list)
+    longer: list[ExtraRun] = field(default_factory=list)
+    barred: dict[str, float] = field(default_factory=dict)
+    base: StudyRecord | None = None
 
     @property
     def unit(self) -> str:
-        """What a run's seed numbers, many of them: seeds, or series."""
-        return str(self.study.get("unit", "seeds"))
+        """What a run's seed numbers, in the plural: seeds, or series."""
+        return self.settings.unit
 
     @property
     def one(self) -> str:
-        """One of them."""
+        """What a run's seed numbers, in the singular."""
         return ONE[self.unit]
 
     def called(self, seed: int) -> str:
-        """The name of what a seed numbers; the number where it has none."""
-        names = self.facts.get("names", [])
-        return str(names[seed]) if seed < len(names) else str(seed)
+        """Return the name of what a seed numbers; the number where it has no name."""
+        names = self.task.names
+        return names[seed] if seed < len(names) else str(seed)
 
     @property
     def controls(self) -> list[str]:
-        """The rows that only show what is not positional."""
-        own = [row["name"] for row in self.study["encodings"] if row["control"]]
-        return list(dict.fromkeys([*self.study["controls"], *own]))
+        """The entrants that only show what is not positional."""
+        own = [entrant.name for entrant in self.settings.encodings if entrant.control]
+        return list(dict.fromkeys([*self.settings.controls, *own]))
 
     @property
     def complete(self) -> dict[str, np.ndarray]:
-        """The deciding scores of the rows in which no run failed."""
-        metric = self.facts["metric"]
-        return {row.name: row.scores(metric) for row in self.rows if not row.failures}
+        """The deciding scores of the entrants in which no run failed."""
+        metric = self.task.metric
+        return {one.name: one.scores(metric) for one in self.entrants if not one.failures}
+
+    # What report/ still asks for by other names.
+
+    @property
+    def study(self) -> dict[str, Any]:
+        return self.settings.model_dump(exclude_unset=True, serialize_as_any=True)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.task.to_stored()
+
+    @property
+    def rows(self) -> list[EntrantRecord]:
+        return self.entrants
+
+
+RowRecord = EntrantRecord
+Extra = ExtraRun
 
 
 def read_record(store: Store, asked: str | None = None) -> StudyRecord:
-    """A study by its id or name (the newest of that name); the newest of all by default."""
+    """Read a study by its id, or the newest of a name; the newest of all by default."""
     kept = store.studies()
     if not kept:
         raise ValueError(
             f"the store {store.path} holds no study yet. Run one: locant compare order --quick"
         )
-    ways = (
-        lambda e: asked is None,
-        lambda e: asked in (e["id"], e["name"]),
-        lambda e: e["id"].startswith(str(asked)),
-    )
-    found = next((some for way in ways if (some := [entry for entry in kept if way(entry)])), [])
-    if not found:
-        known = [entry["id"] for entry in kept]
+    entry = _choose(kept, asked)
+    if entry is None:
+        known = [entry.id for entry in kept]
         raise ValueError(
-            f"no study {asked!r} is kept in {store.path}.{did_you_mean(str(asked), known)}\n  Kept: {', '.join(known)}"
+            f"no study {asked!r} is kept in {store.path}.{did_you_mean(str(asked), known)}\n"
+            f"  Kept: {', '.join(known)}"
         )
-    entry = found[0]
-    rows: dict[str, RowRecord] = {}
-    one = ONE[entry["study"].get("unit", "seeds")]
-    for name, encoding, digest, code in entry["runs"]:
-        row = rows.setdefault(
-            name, RowRecord(name, encoding, _points(entry["choices"]["rates"].get(name, [])))
-        )
-        run = store.find(digest, code)
-        if run is None:
-            row.failures.append("missing from the store")
-            continue
-        row.digests.append(digest)
-        row.codes.append(code)
-        if run.status != "done":
-            row.failures.append(f"{one} {run.config['seed']}: {run.error}")
-            continue
-        row.seeds.append(run.config["seed"])
-        row.histories.append(run.history)
-        row.notes.append(run.notes)
-        for metric, value in run.metrics.items():
-            row.metrics.setdefault(metric, []).append(value)
-        for part, value in run.cost.items():
-            row.costs.setdefault(part, []).append(value)
-    choices = entry["choices"]
-    facts = {"tested_on": UNSEEN, **choices["facts"]}
-    told = (
-        entry["id"],
-        entry["study"],
-        facts,
-        entry["command"],
-        list(rows.values()),
-        entry["finished"],
-    )
+    choices, settings = entry.choices, read_stored_study(entry.study)
+    task = TaskFacts.from_stored(choices["facts"])
     record = StudyRecord(
-        *told,
-        search=[_tried(store, line) for line in choices.get("search", [])],
-        checks=[_extra(store, line, facts["metric"]) for line in choices.get("checks", [])],
-        longer=[_extra(store, line, facts["metric"]) for line in choices.get("longer", [])],
+        entry.id,
+        settings,
+        task,
+        entry.command,
+        _entrants(store, entry, ONE[settings.unit]),
+        entry.finished,
+        search=[_search_run(store, line) for line in choices.get("search", [])],
+        checks=[_extra_run(store, line, task.metric) for line in choices.get("checks", [])],
+        longer=[_extra_run(store, line, task.metric) for line in choices.get("longer", [])],
         barred=choices.get("barred", {}),
-        base=_base(store, kept, entry["study"]),
+        base=_base(store, kept, entry.study),
     )
-    return for_people(record)
+    return with_display_names(record)
 
 
-def _base(store: Store, kept: list[dict[str, Any]], study: dict[str, Any]) -> StudyRecord | None:
-    """The newest of the studies that this one repeats: by name, and with the same task."""
-    task = ("task", "task_options")
-    same = [
-        e
-        for e in kept
-        if e["name"] == study.get("repeats") and all(e["study"][k] == study[k] for k in task)
-    ]
-    return (
-        read_record(store, same[0]["id"])
-        if same and study.get("repeats") != study["name"]
-        else None
-    )
+def _choose(kept: list[StudyEntry], asked: str | None) -> StudyEntry | None:
+    """Choose the newest study that is meant: by id or name, else by the beginning of its id."""
+    if asked is None:
+        return kept[0]
+    for entry in kept:
+        if asked in (entry.id, entry.name):
+            return entry
+    return next((entry for entry in kept if entry.id.startswith(asked)), None)
+
+
+def _entrants(store: Store, entry: StudyEntry, unit: str) -> list[EntrantRecord]:
+    """Gather the reported runs of a study by entrant."""
+    found: dict[str, EntrantRecord] = {}
+    for name, encoding, digest, code in entry.runs:
+        if name not in found:
+            chosen = _points(entry.choices["rates"].get(name, []))
+            found[name] = EntrantRecord(name, encoding, chosen)
+        entrant, run = found[name], store.find(digest, code)
+        if run is None:
+            entrant.failures.append("missing from the store")
+            continue
+        entrant.digests.append(digest)
+        entrant.codes.append(code)
+        if run.status != "done":
+            entrant.failures.append(f"{unit} {run.config['seed']}: {run.error}")
+            continue
+        entrant.seeds.append(run.config["seed"])
+        entrant.histories.append(run.history)
+        entrant.notes.append(run.notes)
+        for metric, value in run.metrics.items():
+            entrant.metrics.setdefault(metric, []).append(value)
+        for part, value in run.cost.items():
+            entrant.costs.setdefault(part, []).append(value)
+    return list(found.values())
+
+
+def _base(store: Store, kept: list[StudyEntry], study: dict[str, Any]) -> StudyRecord | None:
+    """Read the newest of the studies that this one repeats: by name, and with the same task."""
+    repeats = study.get("repeats")
+    if repeats == study["name"]:
+        return None
+    for entry in kept:
+        same = all(entry.study[key] == study[key] for key in ("task", "task_options"))
+        if entry.name == repeats and same:
+            return read_record(store, entry.id)
+    return None
 
 
 def _points(chosen: Any) -> list[Point]:
-    """What was chosen for each seed; records of one search for all seeds hold one choice."""
+    """Read the choice for each seed; records of one search for all seeds hold one choice."""
     if isinstance(chosen, dict):
         return [(chosen["rate"], chosen["positional_rate"])] if chosen else []
     return [(rate, positional) for rate, positional in chosen]
 
 
-def _tried(store: Store, line: list[Any]) -> Tried:
+def _search_run(store: Store, line: list[Any]) -> SearchRun:
     name, search, rate, positional, value, digest, code = line
     run = store.find(digest, code)
-    return Tried(name, search, (rate, positional), value, run.cost if run else {})
+    return SearchRun(name, search, (rate, positional), value, run.cost if run else {})
 
 
-def _extra(store: Store, line: list[Any], metric: str) -> Extra:
+def _extra_run(store: Store, line: list[Any], metric: str) -> ExtraRun:
     name, rate, positional, digest, code = line
     run = store.find(digest, code)
     if run is None or run.status != "done":
-        return Extra(name, (rate, positional), None, [], {}, 0)
+        return ExtraRun(name, (rate, positional), None, [], {}, 0)
     steps = run.config["training"]["steps"]
-    return Extra(name, (rate, positional), run.metrics[metric], run.history, run.cost, steps)
+    return ExtraRun(name, (rate, positional), run.metrics[metric], run.history, run.cost, steps)

@@ -111,34 +111,6 @@ def generator(purpose: str, *numbers: int) -> torch.Generator:
     return torch.Generator().manual_seed(stable_seed(purpose, *numbers))
 
 
-def facts(task: Task) -> dict[str, Any]:
-    """What a report needs to know of a task."""
-    names = (
-        "metric",
-        "higher_is_better",
-        "tested_on",
-        "chooses",
-        "chooses_higher",
-        "chance",
-        "threshold",
-        "oracles",
-    )
-    model = (
-        "length",
-        "reach",
-        "symbols",
-        "features",
-        "outputs",
-        "pool",
-        "causal",
-    )  # what a model of the task is like
-    known = {
-        **{name: getattr(task, name) for name in (*names, *model)},
-        "ceilings": task.ceilings(),
-    }
-    return {**known, "names": list(task.names())} if isinstance(task, Counted) else known
-
-
 def identified(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """The options with the digest of the data they name, so that other data are another task."""
     task = make_task(name, **options)

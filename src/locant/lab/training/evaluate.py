@@ -24,11 +24,12 @@ from locant.lab.training.checkpoint import (
     write_tensors,
 )
 from locant.lab.training.config import RunConfig
-from locant.lab.training.files import Outcome, keep_files
+from locant.lab.training.files import keep_files
 from locant.lab.training.loop import train
 from locant.lab.training.memory import forget_peak, peak_megabytes
 from locant.lab.training.notes import notes
 from locant.lab.training.places import Places
+from locant.lab.training.run_result import RunResult
 
 CHUNK = 500  # rows at once in evaluation
 REST = 20.0  # seconds between checkpoints
@@ -37,7 +38,7 @@ PATIENCE = 3  # validations in a row that must be low before training ends early
 
 def execute(
     run: RunConfig, folder: Path | None = None, *, keep: bool = False, rest: float = REST
-) -> Outcome:
+) -> RunResult:
     """Train and test one run. Deterministic: the same settings give the same metrics, bit for bit.
 
     folder  where a long run leaves a checkpoint every `rest` seconds, from which it goes on; gone when it has ended
@@ -46,7 +47,7 @@ def execute(
     torch.set_num_threads(1)
     task = make_task(run.task, **run.task_options)
     if run.baseline:
-        return Outcome(task.baseline(run.baseline, run.training.test, run.seed))
+        return RunResult(metrics=task.baseline(run.baseline, run.training.test, run.seed))
     forget_peak()
     with torch.random.fork_rng(devices=[]):
         return Running(run, task, folder, keep, rest).finish()
@@ -74,7 +75,7 @@ class Running:
         assert self.folder is not None
         return self.folder / "resume.safetensors"
 
-    def finish(self) -> Outcome:
+    def finish(self) -> RunResult:
         settings = self.run.training
         self.saved, self.began = time.perf_counter(), self._now()
         train(
@@ -98,7 +99,7 @@ class Running:
         if self.abandoned:
             if self.folder is not None:
                 self.path.unlink(missing_ok=True)
-            return Outcome(self._validation(), self.history, self._cost())
+            return RunResult(metrics=self._validation(), history=self.history, cost=self._cost())
         last = copy.deepcopy(self.model.state_dict())
         self.model.load_state_dict(self.weights)
         tested = self.task.test(Predict(self.model, self.run, "test"), settings.test, self.run.seed)
@@ -106,19 +107,19 @@ class Running:
         wrong = [name for name, value in metrics.items() if not math.isfinite(value)]
         if wrong:
             raise FloatingPointError(f"not a number in the end: {', '.join(wrong)}")
-        outcome = Outcome(
-            metrics,
-            self.history,
-            self._cost(),
-            notes(self.model, self.run, self.task, tested.columns),
+        result = RunResult(
+            metrics=metrics,
+            history=self.history,
+            cost=self._cost(),
+            notes=notes(self.model, self.run, self.task, tested.columns),
         )
         if self.folder is not None:
             if self.keep:
                 keep_files(
-                    self.folder, self.run, outcome, tested.columns, best=self.weights, last=last
+                    self.folder, self.run, result, tested.columns, best=self.weights, last=last
                 )
             self.path.unlink(missing_ok=True)
-        return outcome
+        return result
 
     def loss(self, step: int) -> Tensor:
         run = self.run

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import platform
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,13 @@ from torch import Tensor
 
 from locant.lab.training.checkpoint import write_tensors
 from locant.lab.training.config import RunConfig
-
-
-@dataclass
-class Outcome:
-    """Scores, what happened on the way, what it cost, and what pictures are made from."""
-
-    metrics: dict[str, float]
-    history: list[dict[str, float]] = field(default_factory=list)
-    cost: dict[str, float] = field(default_factory=dict)
-    notes: dict[str, Any] = field(default_factory=dict)
+from locant.lab.training.run_result import RunResult
 
 
 def keep_files(
     folder: Path,
     run: RunConfig,
-    outcome: Outcome,
+    result: RunResult,
     columns: dict[str, list[Any]],
     *,
     best: dict[str, Tensor],
@@ -39,10 +29,10 @@ def keep_files(
     folder.mkdir(parents=True, exist_ok=True)
     made_by = {"torch": version("torch"), "python": platform.python_version(), "code": run.code()}
     _write_json(folder / "config.json", {**run.model_dump(), "made_by": made_by})
-    _write_json(folder / "metrics.json", {**outcome.metrics, "cost": outcome.cost})
+    _write_json(folder / "metrics.json", {**result.metrics, "cost": result.cost})
     _write_csv(
         folder / "history.csv",
-        {name: [e[name] for e in outcome.history] for name in outcome.history[0]},
+        {name: [e[name] for e in result.history] for name in result.history[0]},
     )
     _write_csv(folder / "scores.csv", columns)
     for name, weights in (("best", best), ("last", last)):

@@ -1,4 +1,4 @@
-"""A study: what to compare, as data (results/reading.py reads it from a file)."""
+"""A study: what to compare, as data (study_files.py reads it from a TOML file)."""
 
 from __future__ import annotations
 
@@ -59,6 +59,13 @@ class SearchConfig(Plain):
         if min(value) <= 0 or len(set(value)) < len(value):
             raise ValueError("give different multiples above 0")
         return value
+
+
+class SharedSearch(SearchConfig):
+    """The search of records of earlier versions: one choice for all reported seeds."""
+
+    seeds: int = 1
+    widen: int = 0
 
 
 class LongerConfig(Plain):
@@ -239,6 +246,16 @@ class Study(Plain):
             steps=times * run.training.steps,
             validate_every=times * run.training.validate_every,
         )
+
+
+def read_stored_study(stored: dict[str, Any]) -> Study:
+    """Read the settings of a study as a record keeps them, of earlier versions too."""
+    known = {name: value for name, value in stored.items() if name in Study.model_fields}
+    search = known.get("search")
+    if not search or "judged_by" in search:
+        return Study.model_validate(known)
+    study = Study.model_validate({**known, "search": None})
+    return study.model_copy(update={"search": SharedSearch.model_validate(search)})
 
 
 def _trained(run: RunConfig, **changes: Any) -> RunConfig:

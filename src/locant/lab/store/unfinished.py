@@ -1,4 +1,4 @@
-"""Studies that are not finished: the runs in a store that no kept study names, and how many are being computed."""
+"""Studies that are not finished: runs that no kept study names, and runs being computed now."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from locant.anomaly.baselines import shown
-from locant.lab.store.store import STALE, Store, named
-from locant.lab.store.study import FIRST_SEARCH_SEED
+from locant.lab.store.store import STALE, Store
+from locant.lab.study import FIRST_SEARCH_SEED
 
 RUNS = "SELECT digest, config, status, metrics, finished FROM runs ORDER BY finished"
 
@@ -23,15 +23,13 @@ class Unfinished:
     task: str
     options: dict[str, Any]
     searched: int = 0  # runs that choose rates and are not reported
-    rows: dict[str, list[dict[str, float]]] = field(
-        default_factory=dict
-    )  # the metrics of every run that ended well
+    rows: dict[str, list[dict[str, float]]] = field(default_factory=dict)  # metrics of good runs
     failed: dict[str, int] = field(default_factory=dict)
     last: float = 0.0  # when the newest run ended, in seconds since 1970
 
 
 def in_flight(store: Store) -> int:
-    """How many runs are being computed, by all drivers that give signs of life."""
+    """Count the runs that are being computed, by all drivers that give signs of life."""
     with closing(_read_only(store)) as base:
         (count,) = base.execute(
             "SELECT COUNT(*) FROM claims WHERE seen > ?", (time.time() - STALE,)
@@ -40,8 +38,8 @@ def in_flight(store: Store) -> int:
 
 
 def unfinished(store: Store) -> list[Unfinished]:
-    """Newest first; what was searched for a study that is kept is no study of its own."""
-    kept = {digest for entry in store.studies() for digest, _ in named(entry)}
+    """List unfinished studies, newest first; the search of a kept study is none of its own."""
+    kept = {digest for entry in store.studies() for digest, _ in entry.run_keys()}
     found: dict[str, Unfinished] = {}
     done = set()
     with closing(_read_only(store)) as base:
@@ -65,14 +63,14 @@ def unfinished(store: Store) -> list[Unfinished]:
 
 
 def _kind(run: dict[str, Any]) -> str:
-    """What the runs of one study have in common."""
+    """Return what the runs of one study have in common, as text."""
     varied = ("rate", "positional_rate", "test", "abandon_above")  # by the search
     training = {name: value for name, value in run["training"].items() if name not in varied}
     return json.dumps([run["task"], run["task_options"], run["model"], training], sort_keys=True)
 
 
 def _read_only(store: Store) -> sqlite3.Connection:
-    """A look that can change nothing and disturbs no driver."""
+    """Connect to a store so that nothing can change and no driver is disturbed."""
     return sqlite3.connect(
         f"{store.path.resolve().as_uri()}?mode=ro", uri=True, timeout=store.timeout
     )

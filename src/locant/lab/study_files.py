@@ -10,10 +10,10 @@ from pydantic import ValidationError
 
 from locant._internal.checks import did_you_mean
 from locant.encodings.registry import canonical, describe
-from locant.lab.store.study import Claim, RowConfig, SearchConfig, Study, Words
+from locant.lab.study import Claim, RowConfig, SearchConfig, Study, Words
 from locant.lab.training.config import ModelConfig, Plain, TrainingConfig
 
-FOLDER = Path(__file__).parent.parent / "studies"
+FOLDER = Path(__file__).parent / "studies"
 
 
 def study_names() -> list[str]:
