@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from typer.testing import CliRunner
 
-from locant.anomaly.series.series import Series, Understood
+from locant.anomaly.series.series import FileSummary, Series
 from locant.cli.app import app
 
 SEASON = 24
@@ -22,7 +22,7 @@ def wave(rows=360, columns=1, noise=0.1, seed=0):
 
 def as_series(values, times=None, irregular=0.0, labels=None):
     names = tuple(f"x{number}" for number in range(values.shape[1]))
-    known = Understood("made", "made", *values.shape, None, step=1.0, irregular=irregular)
+    known = FileSummary("made", "made", *values.shape, None, step=1.0, irregular=irregular)
     return Series(values, names, times, labels, None, known, [])
 
 

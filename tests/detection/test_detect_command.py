@@ -15,7 +15,7 @@ import pytest
 from common_detection import csv, ran, refused, wave
 
 from locant.anomaly.detector import Settings
-from locant.anomaly.series import room
+from locant.anomaly.series import free_memory
 from locant.cli.piped import judge_pipe
 
 PLAIN = ("--method", "harmonic", "--no-picture")
@@ -241,7 +241,7 @@ def test_a_folder_a_missing_file_and_a_window_outside_are_refused(file, tmp_path
 
 
 def test_a_file_larger_than_memory_is_refused(file, tmp_path, monkeypatch):
-    monkeypatch.setattr(room, "available", lambda: 1000)
+    monkeypatch.setattr(free_memory, "available_memory", lambda: 1000)
     assert "of memory, but" in refused(file, "--out", tmp_path / "out")
     assert files(tmp_path) == ["mine.csv"]
 

@@ -117,9 +117,9 @@ def detect(
     )
     _check_combination(file, train, model, labels, windows)
     if file != PIPE:
-        from locant.anomaly.series.opening import existing
+        from locant.anomaly.series.input_file import find_file
 
-        existing(
+        find_file(
             file
         )  # what is wrong with the file's name is told before anything heavy is imported
     from locant.anomaly.detector.settings import Settings

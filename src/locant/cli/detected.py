@@ -18,10 +18,10 @@ SHOWN = 20  # events in the terminal
 
 def tell_series(series: Series, console: Console) -> None:
     """What was understood of a file, and every repair."""
-    from locant.anomaly.series import table
+    from locant.anomaly.series import summary_table
 
     grid = Table.grid(padding=(0, 2))
-    for what, value in table(series):
+    for what, value in summary_table(series):
         grid.add_row(what, value)
     console.print(grid, highlight=False)
     for sentence in series.repairs:
@@ -105,7 +105,7 @@ def headline(found: Detection) -> str:
     """What was found, in one line."""
     from locant.anomaly.detector.tables import events_table
 
-    file, count = found.series.understood.file, len(found.events)
+    file, count = found.series.summary.file, len(found.events)
     if not count:
         return f"no event in {file}"
     rows = events_table(found.events)

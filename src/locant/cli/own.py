@@ -33,9 +33,9 @@ def own_study(
     columns: str | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """The study for a file and the fields to change in it. What was understood of a series is printed to stderr."""
-    from locant.anomaly.series.opening import existing
+    from locant.anomaly.series.input_file import find_file
 
-    existing(data)
+    find_file(data)
     if objective is None:
         objective = "masked" if data.name.lower().endswith(SERIES) else "text"
     one_of("compare", "objective", objective, tuple(OBJECTIVES))

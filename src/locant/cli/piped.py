@@ -83,7 +83,7 @@ def _stream(detector: Detector, rows: Iterator[Row]) -> Detection:
             kept.append((row, scored))
             answer.writerow(_line(row, scored, threshold))
             sys.stdout.flush()
-            for sentence in row.said:
+            for sentence in row.notes:
                 print(sentence, file=sys.stderr)
     return _gathered(detector, [row for row, _ in kept], [scored for _, scored in kept])
 

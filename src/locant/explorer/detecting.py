@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from locant.anomaly.detector import Detection, Settings, detect
-from locant.anomaly.series import Series, read_series, table
+from locant.anomaly.series import Series, read_series, summary_table
 from locant.explorer.answers import answer
 from locant.explorer.asked import CELLS
 
@@ -45,7 +45,7 @@ def _read(body: bytes) -> Series:
 def _told(found: Detection) -> dict[str, Any]:
     series = found.series
     return {
-        "understood": table(series),
+        "understood": summary_table(series),
         "repairs": series.repairs,
         "names": series.names,
         "times": _times(series),

@@ -1,20 +1,56 @@
 """Where tokens are. Positions are data: plain tensors, made here or anywhere else.
 
 (T) serves every row of a batch; (B,T) gives each row its own; a last dimension holds the axes of a
-grid.
+grid. The names are loaded when they are first used: the timestamp parser needs no torch.
 """
 
-from locant.positions.checks import check as check
-from locant.positions.checks import in_transform as in_transform
-from locant.positions.checks import visible as visible
-from locant.positions.clock import timestamps as timestamps
-from locant.positions.makers import Packed as Packed
-from locant.positions.makers import consecutive as consecutive
-from locant.positions.makers import from_mask as from_mask
-from locant.positions.makers import grid as grid
-from locant.positions.makers import packed as packed
-from locant.positions.samplers import cape as cape
-from locant.positions.samplers import randomized as randomized
-from locant.positions.samplers import skips as skips
-from locant.positions.spacing import Spacing as Spacing
-from locant.positions.spacing import evenly_spaced as evenly_spaced
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from locant.positions.checks import check as check
+    from locant.positions.checks import in_transform as in_transform
+    from locant.positions.checks import visible as visible
+    from locant.positions.makers import Packed as Packed
+    from locant.positions.makers import consecutive as consecutive
+    from locant.positions.makers import from_mask as from_mask
+    from locant.positions.makers import grid as grid
+    from locant.positions.makers import packed as packed
+    from locant.positions.samplers import cape as cape
+    from locant.positions.samplers import randomized as randomized
+    from locant.positions.samplers import skips as skips
+    from locant.positions.spacing import Spacing as Spacing
+    from locant.positions.spacing import evenly_spaced as evenly_spaced
+    from locant.positions.time_positions import timestamps as timestamps
+
+_HOME = {
+    "check": "checks",
+    "in_transform": "checks",
+    "visible": "checks",
+    "Packed": "makers",
+    "consecutive": "makers",
+    "from_mask": "makers",
+    "grid": "makers",
+    "packed": "makers",
+    "cape": "samplers",
+    "randomized": "samplers",
+    "skips": "samplers",
+    "Spacing": "spacing",
+    "evenly_spaced": "spacing",
+    "timestamps": "time_positions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, and keep it."""
+    if name not in _HOME:
+        raise AttributeError(f"locant.positions has no name {name!r}. It has: {', '.join(_HOME)}")
+    value = getattr(import_module(f"locant.positions.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME)

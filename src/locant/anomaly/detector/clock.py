@@ -24,7 +24,7 @@ class Clock:
     def of(cls, series: Series) -> Clock:
         if series.times is None:
             return cls(rows=len(series.values))
-        return cls(series.times[0], series.understood.step or 1.0)
+        return cls(series.times[0], series.summary.step or 1.0)
 
     def at(self, times: NDArray[Any] | None, rows: int, *, again: bool = False) -> Floats:
         """Places of rows with these times, (T,). `again` for the rows that the clock was made from.

@@ -41,10 +41,10 @@ def detect(
     train     a clean series with the same columns to learn from; by default the series itself, or its clean part
     progress  is called with what is being done and the share of it that is done
 
-    >>> from locant.anomaly.series.series import Understood
+    >>> from locant.anomaly.series.series import FileSummary
     >>> wave = np.sin(np.arange(400) / 4)[:, None]
     >>> wave[300:304] += 1.5
-    >>> series = Series(wave, ("wave",), None, None, None, Understood("wave", "made", 400, 1, None), [])
+    >>> series = Series(wave, ("wave",), None, None, None, FileSummary("wave", "made", 400, 1, None), [])
     >>> [(event.start, event.stop) for event in detect(series, Settings(method="harmonic")).events]
     [(300, 304)]
     """
@@ -53,7 +53,7 @@ def detect(
     rows = int(settings.clean * len(series.values)) if train is None else len(train.values)
     if rows < LEAST:
         raise ValueError(
-            f"detect needs at least {LEAST} rows to learn from. {source.understood.file} gives {rows}."
+            f"detect needs at least {LEAST} rows to learn from. {source.summary.file} gives {rows}."
         )
     for name, asked, most in (
         ("season", settings.season, rows // 2),
@@ -102,7 +102,7 @@ def detect(
 
 
 def _entrants(source: Series, rows: int, season: int | None, settings: Settings) -> list[Candidate]:
-    irregular = (source.understood.irregular or 0.0) > IRREGULAR
+    irregular = (source.summary.irregular or 0.0) > IRREGULAR
     real = {
         name: irregular and bool(describe(name).claims["real_positions"])
         for name in settings.encodings

@@ -27,7 +27,7 @@ def reasons(
         )
         said.append(f"Season: {season} rows, {whence}.")
     if best.encoding and source.times is not None:
-        irregular = source.understood.irregular or 0.0
+        irregular = source.summary.irregular or 0.0
         where = "their true times" if best.settings["real"] else "their count"
         said.append(f"Positions are {where}: {irregular:.1%} of the gaps are irregular.")
     return tuple(said)

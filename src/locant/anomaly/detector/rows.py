@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from locant.anomaly.series import Row, Series, Understood
-from locant.anomaly.series.filling import filled
-from locant.anomaly.series.order import Rows, in_order
-from locant.anomaly.series.series import gaps
+from locant.anomaly.series import FileSummary, Row, Series
+from locant.anomaly.series.repairs import Rows, fill_missing, sort_by_time
+from locant.anomaly.series.series import step_and_irregularity
 
 
 def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
@@ -26,7 +25,7 @@ def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
     times = None if rows[0].time is None else np.array([row.time for row in rows])
     table = Rows(np.stack([row.values for row in rows]), times, None)
     if in_time:
-        table = in_order(table, said)
+        table = sort_by_time(table, said)
     empty = [
         name for name, column in zip(names, table.values.T, strict=True) if np.isnan(column).all()
     ]
@@ -34,8 +33,8 @@ def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
         raise ValueError(
             f"the stream has no number in {', '.join(empty)}. Leave it out: --columns."
         )
-    whole = filled(table.values, table.times, names, said)
-    known = Understood(
+    whole = fill_missing(table.values, table.times, names, said)
+    known = FileSummary(
         "the stream",
         "stream",
         len(whole),
@@ -43,8 +42,8 @@ def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
         None if times is None else "found in the stream",
     )
     if table.times is not None and len(whole) > 1:
-        step, irregular = gaps(table.times)
-        known = Understood(
+        step, irregular = step_and_irregularity(table.times)
+        known = FileSummary(
             known.file, known.kind, known.rows, known.columns, known.time,
             table.times[0], table.times[-1], step, irregular, int(np.isnan(table.values).sum()),
         )  # fmt: skip

@@ -67,7 +67,7 @@ def summary(found: Detection) -> dict[str, Any]:
     """All that was found and chosen, without the scores of single rows."""
     chosen = asdict(found.chosen) | {"why": list(found.chosen.why)}
     return {
-        "file": found.series.understood.file,
+        "file": found.series.summary.file,
         "rows": len(found.scores),
         "columns": list(found.series.names),
         "repairs": list(found.series.repairs),

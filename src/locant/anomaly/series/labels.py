@@ -1,4 +1,4 @@
-"""A column that says which rows are anomalous: 0/1, true/false, normal/anomaly."""
+"""Read a label column, which says which rows are anomalous: 0/1, true/false, normal/anomaly."""
 
 from __future__ import annotations
 
@@ -7,70 +7,69 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from locant.anomaly.series.cells import Marks, missing, numbers
-from locant.anomaly.series.raw import Flags, Raw
+from locant.anomaly.series.number_format import NumberFormat, is_missing, parse_numbers
+from locant.anomaly.series.raw_table import Flags, RawTable
 
-NAMES = (
-    "label",
-    "anomaly",
-    "is_anomaly",
-)  # of columns that are taken for labels by themselves, when they can be
+LABEL_NAMES = ("label", "anomaly", "is_anomaly")  # columns with these names are tried as labels
 TRUE = ["1", "true", "yes", "anomaly", "anomalous", "abnormal"]
 FALSE = ["0", "false", "no", "normal"]
 ALLOWED = "0/1, true/false, yes/no and normal/anomaly are understood"
 
 
-class Marked(NamedTuple):
+class Labels(NamedTuple):
     """A column as labels, (T,) each."""
 
-    labels: Flags
-    absent: Flags
-    wrong: Flags  # something else is written there
+    anomalous: Flags
+    missing: Flags
+    invalid: Flags  # the cell holds something else
 
 
-def as_labels(cells: pl.Series, marks: Marks) -> Marked:
-    """Every cell as a label, where it is one.
+def parse_labels(cells: pl.Series, number_format: NumberFormat) -> Labels:
+    """Parse every cell of a column as a label.
 
-    >>> as_labels(pl.Series(["Normal", "anomaly", "1.0", "", "2"]), Marks())
-    Marked(labels=array([False,  True,  True, False, False]),
-           absent=array([False, False, False,  True, False]), wrong=array([False, False, False, False,  True]))
+    >>> labels = parse_labels(pl.Series(["Normal", "anomaly", "1.0", "", "2"]), NumberFormat())
+    >>> labels.anomalous.tolist()
+    [False, True, True, False, False]
+    >>> labels.missing.tolist(), labels.invalid.tolist()
+    ([False, False, False, True, False], [False, False, False, False, True])
     """
-    nothing = np.zeros(len(cells), np.bool_)
+    nowhere = np.zeros(len(cells), np.bool_)
     if not (cells.dtype == pl.String or cells.dtype.is_numeric()):
-        return Marked(nothing, nothing, ~nothing)
-    values = numbers(cells, marks).values
-    true, false, absent = values == 1, values == 0, np.isnan(values)
+        return Labels(nowhere, nowhere, ~nowhere)
+    values = parse_numbers(cells, number_format).values
+    anomalous, normal, missing = values == 1, values == 0, np.isnan(values)
     if cells.dtype == pl.String:
         words = cells.str.strip_chars().str.to_lowercase()
-        true |= words.is_in(TRUE).fill_null(False).to_numpy()
-        false |= words.is_in(FALSE).fill_null(False).to_numpy()
-        absent = missing(cells).to_numpy()
-    return Marked(true, absent, ~(true | false | absent))
+        anomalous |= words.is_in(TRUE).fill_null(False).to_numpy()
+        normal |= words.is_in(FALSE).fill_null(False).to_numpy()
+        missing = is_missing(cells).to_numpy()
+    return Labels(anomalous, missing, ~(anomalous | normal | missing))
 
 
-def find_labels(raw: Raw, marks: Marks) -> list[int]:
-    """The columns that are labels by name and by what they hold, the likeliest first."""
-    named = [
-        place for name in NAMES for place, column in enumerate(raw.names) if column.lower() == name
-    ]
-    return [
-        place
-        for place in named
-        if not (read := as_labels(raw.columns[place], marks)).wrong.any() and not read.absent.all()
-    ]
+def find_label_columns(table: RawTable, number_format: NumberFormat) -> list[int]:
+    """Return the columns that are labels by name and by their cells, the likeliest first."""
+    found: list[int] = []
+    for label_name in LABEL_NAMES:
+        for index, name in enumerate(table.names):
+            if name.lower() != label_name:
+                continue
+            labels = parse_labels(table.columns[index], number_format)
+            if not labels.invalid.any() and not labels.missing.all():
+                found.append(index)
+    return found
 
 
-def read_labels(raw: Raw, place: int, marks: Marks) -> Flags:
-    """The labels in a column (T,), or a sentence that says what else stands in it."""
-    read, name = as_labels(raw.columns[place], marks), raw.names[place]
-    if read.wrong.any():
-        row = int(read.wrong.argmax())
+def read_labels(table: RawTable, index: int, number_format: NumberFormat) -> Flags:
+    """Read the labels of a column, (T,); a cell that is not a label is refused."""
+    labels, name = parse_labels(table.columns[index], number_format), table.names[index]
+    if labels.invalid.any():
+        row = int(labels.invalid.argmax())
+        cell = str(table.columns[index][row])
         raise ValueError(
-            f"{raw.path}, {raw.where(row)}: {str(raw.columns[place][row])!r} in the label column {name} is no label.\n"
-            f"  {ALLOWED}; or give windows, a file of [start, end] pairs."
+            f"{table.path}, {table.line_of(row)}: {cell!r} in the label column {name} is not a "
+            f"label.\n  {ALLOWED}; or give windows, a file of [start, end] pairs."
         )
-    if read.absent.any():
-        raw.said.append(
-            f"{name}: {read.absent.sum():,} of {len(read.absent):,} rows had no label: taken as normal."
-        )
-    return read.labels
+    if labels.missing.any():
+        count, rows = labels.missing.sum(), len(labels.missing)
+        table.notes.append(f"{name}: {count:,} of {rows:,} rows had no label: treated as normal.")
+    return labels.anomalous

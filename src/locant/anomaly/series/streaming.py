@@ -1,10 +1,12 @@
-"""Rows one at a time, from an iterator of lines that may never end. The same cells, numbers and times as in a file.
+"""Read rows one at a time from an iterator of lines that may never end, as a file is read.
 
-Nothing can be looked up ahead: a missing value stays NaN, and what a later row of a file would settle is refused.
+A stream cannot look ahead: a missing value stays NaN, and what a later row of a file would settle,
+such as the order of day and month, is refused.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -12,13 +14,17 @@ import numpy as np
 import polars as pl
 
 from locant._internal.checks import one_of
-from locant.anomaly.series.cells import Marks, missing, number
-from locant.anomaly.series.clock import Clock
-from locant.anomaly.series.cutting import SOURCE, Cut, as_table, cut_lines
-from locant.anomaly.series.finding import is_named
-from locant.anomaly.series.raw import Floats
-from locant.anomaly.series.separator import is_number
-from locant.anomaly.series.stamps import is_dated
+from locant.anomaly.series.number_format import NumberFormat, is_missing, is_number, parse_number
+from locant.anomaly.series.raw_table import Floats
+from locant.anomaly.series.roles import is_time_name
+from locant.anomaly.series.stream_lines import SOURCE, Line, as_table, split_lines
+from locant.anomaly.series.time_column import read_times
+from locant.anomaly.series.timestamp_column import detect_format, is_dated
+from locant.positions.timestamp_formats import EPOCH_TICKS, epoch_unit
+from locant.positions.timestamp_parser import epoch_nanoseconds, parse
+
+FIRST_SECOND = int(np.datetime64("1678-01-02", "s").astype(np.int64))
+LAST_SECOND = int(np.datetime64("2261-12-30", "s").astype(np.int64))
 
 
 class Row(NamedTuple):
@@ -26,12 +32,20 @@ class Row(NamedTuple):
 
     line: int  # counted from 1
     time: Any  # datetime64[ns], float, or None without a time column
-    values: Floats  # (F,) NaN where a value is missing
+    values: Floats  # (F,), NaN where a value is missing
     names: list[str]  # (F,)
-    said: list[str]  # what was repaired in this row; what holds for all rows is said with the first
+    notes: list[str]  # repairs of this row; those of all rows come with the first
+
+    @property
+    def said(self) -> list[str]:
+        """Return `notes`, by their old name."""
+        warnings.warn("Row.said is now Row.notes.", DeprecationWarning, stacklevel=2)
+        return self.notes
 
 
-class _Roles(NamedTuple):
+class StreamRoles(NamedTuple):
+    """The indices of the time column and of the value columns."""
+
     time: int | None
     values: list[int]
 
@@ -44,66 +58,128 @@ def stream_rows(
     columns: Sequence[str] | None = None,
     decimal: str = ".",
 ) -> Iterator[Row]:
-    r"""Read lines of CSV, TSV or JSON as they come, and give a row for each.
+    r"""Read lines of CSV, TSV or JSON as they arrive, and yield a row for each.
 
     header   the names of the columns; by default the first line, when it holds only words
     time     the time column; by default a column of dates, or one whose name says so
     columns  the value columns; by default those that are numbers, or missing, in the first row
-    decimal  what stands before a fraction: "." or ","
+    decimal  the decimal mark: "." or ","
 
     >>> for row in stream_rows(["time,load\n", "2014-02-14,1.5\n", "2014-02-15,NA\n"]):
     ...     print(row.time, row.values)
     2014-02-14T00:00:00.000000000 [1.5]
     2014-02-15T00:00:00.000000000 [nan]
     """
-    marks = Marks(one_of("stream_rows", "decimal", decimal, (".", ",")))
-    clock, roles = None, None
-    for cut in cut_lines(lines, header):
-        said: list[str] = []
+    number_format = NumberFormat(one_of("stream_rows", "decimal", decimal, (".", ",")))
+    time_reader, roles = None, None
+    for line in split_lines(lines, header):
+        notes: list[str] = []
         if roles is None:
-            roles = _roles(cut, time, columns)
-            clock = None if roles.time is None else Clock(cut, roles.time, marks, said)
-        at = None if clock is None else clock.read(cut)
-        values = _values(cut, roles.values, marks, said)
-        yield Row(cut.line, at, values, [cut.names[place] for place in roles.values], said)
+            roles = _assign_roles(line, time, columns)
+            if roles.time is not None:
+                time_reader = TimeReader(line, roles.time, number_format, notes)
+        at = None if time_reader is None else time_reader.read(line)
+        values = _read_values(line, roles.values, number_format, notes)
+        yield Row(line.number, at, values, [line.names[index] for index in roles.values], notes)
 
 
-def _roles(cut: Cut, time: str | None, columns: Sequence[str] | None) -> _Roles:
-    """What each column is for, from the first row alone."""
-    raw = as_table([cut], range(len(cut.names)))
-    clock = raw.find(time, "the time column") if time is not None else _clock(cut, columns or ())
+class TimeReader:
+    """Reads the time of one line after another, in the format of the first line."""
+
+    def __init__(
+        self, first: Line, column: int, number_format: NumberFormat, notes: list[str]
+    ) -> None:
+        self.first, self.column, self.number_format = first, column, number_format
+        table = as_table([first], [column])
+        self.times = read_times(table, 0, number_format)
+        notes += table.notes
+        self.epoch = self.times.format.removesuffix(" since 1970")
+        self.form = detect_format(table.columns[0], digits=True)
+        self.day_first = self.times.format.startswith("day")
+
+    def read(self, line: Line) -> Any:
+        """Read the time of a line; one that is not simple is read as a file would be."""
+        simple = self._read_simple((line.cells[self.column] or "").strip())
+        if simple is not None:
+            return simple
+        both = as_table([self.first, line], [self.column])
+        times = read_times(both, 0, self.number_format)
+        if times.format != self.times.format:
+            raise ValueError(
+                f"{SOURCE}, line {line.number:,}: the times change from {self.times.format} to "
+                f"{times.format}. Keep to one format."
+            )
+        return times.values[-1]
+
+    def _read_simple(self, cell: str) -> Any:
+        """Read a cell without the cost of making a table; None if that needs one."""
+        if not self.times.dated:
+            return parse_number(cell, self.number_format)
+        if self.epoch in EPOCH_TICKS:
+            return self._read_epoch(cell)
+        moment = None if self.form is None else parse(cell, self.form, day_first=self.day_first)
+        if moment is None or not moment.valid or moment.zoned != self.times.zoned:
+            return None
+        if not FIRST_SECOND <= moment.seconds < LAST_SECOND:
+            return None
+        return np.datetime64(moment.seconds * 10**9 + moment.nanoseconds, "ns")
+
+    def _read_epoch(self, cell: str) -> Any:
+        if not cell.isdecimal() or len(cell) >= 20:
+            return None
+        value = np.array([int(cell)])
+        if epoch_unit(value) != self.epoch:
+            return None
+        return epoch_nanoseconds(value, self.epoch)[0].astype("datetime64[ns]")
+
+
+def _assign_roles(line: Line, time: str | None, columns: Sequence[str] | None) -> StreamRoles:
+    """Assign the roles of the columns from the first row alone."""
+    table = as_table([line], range(len(line.names)))
+    if time is not None:
+        time_index: int | None = table.find_column(time, "the time column")
+    else:
+        time_index = _find_time_column(line, columns or ())
     if columns is not None:
-        return _Roles(clock, [raw.find(name, "a value column") for name in columns])
-    counted = [
-        place
-        for place, cells in enumerate(raw.columns)
-        if missing(cells)[0] or is_number(str(cells[0]))
-    ]
-    values = [place for place in counted if place != clock]
+        return StreamRoles(
+            time_index, [table.find_column(name, "a value column") for name in columns]
+        )
+    values = []
+    for index, cells in enumerate(table.columns):
+        if index != time_index and (is_missing(cells)[0] or is_number(str(cells[0]))):
+            values.append(index)
     if not values:
         raise ValueError(
-            f"{SOURCE}, line {cut.line}: no cell besides the time is a number. Got {cut.cells}."
+            f"{SOURCE}, line {line.number}: no cell besides the time is a number. Got {line.cells}."
         )
-    return _Roles(clock, values)
+    return StreamRoles(time_index, values)
 
 
-def _clock(cut: Cut, columns: Sequence[str]) -> int | None:
-    free = [
-        place
-        for place, name in enumerate(cut.names)
-        if name not in columns and cut.cells[place] is not None
-    ]
-    dated = [place for place in free if is_dated(pl.Series([cut.cells[place]], dtype=pl.String))]
-    named = [place for place in free if is_named(cut.names[place])]
-    return next((place for place in (*(p for p in dated if p in named), *dated, *named)), None)
+def _find_time_column(line: Line, columns: Sequence[str]) -> int | None:
+    """Return a column of dates with the name of a time, else one of dates, else one by name."""
+    dated: set[int] = set()
+    named: set[int] = set()
+    for index, name in enumerate(line.names):
+        if name in columns or line.cells[index] is None:
+            continue
+        if is_dated(pl.Series([line.cells[index]], dtype=pl.String)):
+            dated.add(index)
+        if is_time_name(name):
+            named.add(index)
+    for candidates in (dated & named, dated, named):
+        if candidates:
+            return min(candidates)
+    return None
 
 
-def _values(cut: Cut, places: list[int], marks: Marks, said: list[str]) -> Floats:
-    read = [number(cut.cells[place], marks) for place in places]
-    for place, value in zip(places, read, strict=True):
+def _read_values(
+    line: Line, indices: list[int], number_format: NumberFormat, notes: list[str]
+) -> Floats:
+    values = [parse_number(line.cells[index], number_format) for index in indices]
+    for index, value in zip(indices, values, strict=True):
         if value is None:
-            cell, name = cut.cells[place], cut.names[place]
-            said.append(
-                f"Line {cut.line:,}: {cell!r} in column {name} is no number: taken as missing."
+            notes.append(
+                f"Line {line.number:,}: {line.cells[index]!r} in column {line.names[index]} "
+                "is not a number: treated as missing."
             )
-    return np.array([np.nan if value is None else value for value in read])
+    return np.array([np.nan if value is None else value for value in values])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from locant.anomaly.series import read_series
-from locant.anomaly.series.filling import since_start
+from locant.anomaly.series.repairs import since_start
 from locant.lab.tasks import NAB
 from locant.lab.tasks._units import Units
 
@@ -87,7 +87,7 @@ def read(folder: str, name: str, _digest: str) -> Labelled:
         raise ValueError(
             f"{WINDOWS} marks none or all of the rows of {name}. Correct its stretches, or leave it out."
         )
-    rows, step = len(series.values), series.understood.step
+    rows, step = len(series.values), series.summary.step
     at = (
         np.arange(rows, dtype=np.float64)
         if series.times is None or not step
@@ -99,5 +99,5 @@ def read(folder: str, name: str, _digest: str) -> Labelled:
         units.seen(series.values),
         at,
         series.labels,
-        series.understood.irregular or 0.0,
+        series.summary.irregular or 0.0,
     )

@@ -24,7 +24,7 @@ def test_a_stream_gives_what_a_file_gives(write):
     assert np.isnan(rows[1].values[0])  # a stream cannot look ahead
     assert np.array_equal(rows[2].values, series.values[2])
     assert rows[0].names == ["x", "y"]
-    assert all(row.said == [] for row in rows)
+    assert all(row.notes == [] for row in rows)
 
 
 def test_a_row_is_given_as_soon_as_its_line_is_there():
@@ -92,8 +92,8 @@ def test_words_in_the_first_row_are_no_values():
 def test_a_cell_that_is_no_number_is_missing_and_said():
     rows = list(stream_rows(["a,b", "1,2", "oops,3", "1e400,4"]))
     assert np.isnan(rows[1].values[0])
-    assert rows[1].said == ["Line 3: 'oops' in column a is no number: taken as missing."]
-    assert rows[2].said == ["Line 4: '1e400' in column a is no number: taken as missing."]
+    assert rows[1].notes == ["Line 3: 'oops' in column a is not a number: treated as missing."]
+    assert rows[2].notes == ["Line 4: '1e400' in column a is not a number: treated as missing."]
 
 
 def test_a_decimal_comma_is_read_when_it_is_asked_for():
@@ -120,7 +120,7 @@ def test_the_first_row_settles_how_times_are_written():
 
 def test_a_zone_is_said_once():
     rows = list(stream_rows(["at,x", "2014-02-14T12:00+02:00,1", "2014-02-14T12:05+02:00,2"]))
-    assert [row.said for row in rows] == [["Times in zone +02:00 were turned into UTC."], []]
+    assert [row.notes for row in rows] == [["Times in zone +02:00 were converted to UTC."], []]
     assert rows[1].time == np.datetime64("2014-02-14T10:05")
 
 
@@ -129,7 +129,7 @@ def test_a_zone_is_said_once():
     [
         (["a,b", "1,2,3"], r"line 2 has 3 cells, but there are 2 columns: a, b"),
         (["a,b", '1,"2'], r"line 2: the quotation marks do not pair up"),
-        (['{"a": 1}', "{"], r"the stream, line 2 is no JSON"),
+        (['{"a": 1}', "{"], r"the stream, line 2 is not JSON"),
         (["a,b", "x,y"], r"no cell besides the time is a number. Got \['x', 'y'\]"),
     ],
 )

@@ -10,17 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from locant.anomaly.series import cells
-from locant.anomaly.series.cells import PLAIN, Marks, number, numbers
+from locant.anomaly.series import number_format
+from locant.anomaly.series.number_format import (
+    PLAIN,
+    NumberFormat,
+    parse_number,
+    parse_numbers,
+)
 
 TWO = ["1,5", "2,25", "-3,75"]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_every_number_that_python_writes_is_read_back_exactly(values):
-    read = numbers(pl.Series([repr(value) for value in values]))
+    read = parse_numbers(pl.Series([repr(value) for value in values]))
     assert read.values.tolist() == values
-    assert not read.text.any()
+    assert not read.is_text.any()
 
 
 @given(
@@ -28,7 +33,7 @@ def test_every_number_that_python_writes_is_read_back_exactly(values):
     | st.from_regex(r"\A[+-]?[0-9]{0,2}\.?[0-9]{0,2}([eE][+-]?[0-9])?\Z")
 )
 def test_what_is_a_number_is_what_python_calls_one_without_its_underscores(cell):
-    read = numbers(pl.Series([cell]))
+    read = parse_numbers(pl.Series([cell]))
     try:
         want = math.nan if "_" in cell else float(cell)
     except ValueError:
@@ -42,49 +47,51 @@ def test_what_is_a_number_is_what_python_calls_one_without_its_underscores(cell)
     ["", " ", "NA", "n/a", "NaN", "null", "None", "-", "?", "inf", "-Inf", "+infinity", None],
 )
 def test_a_missing_value_is_neither_a_number_nor_text(cell):
-    read = numbers(pl.Series([cell, "1"]))
+    read = parse_numbers(pl.Series([cell, "1"]))
     assert np.isnan(read.values[0])
-    assert read.text.tolist() == read.beyond.tolist() == [False, False]
+    assert read.is_text.tolist() == read.overflows.tolist() == [False, False]
 
 
 @pytest.mark.parametrize(
     "cell", ["abc", "1.2.3", "1,5", "0x10", "１", "1 000", "12%", "--1", "e5", ".", "1_000"]
 )
 def test_what_is_no_number_is_text(cell):
-    assert numbers(pl.Series([cell])).text.tolist() == [True]
+    assert parse_numbers(pl.Series([cell])).is_text.tolist() == [True]
 
 
 @given(
     st.text("019.,+-eE _naif", max_size=6) | st.floats().map(repr),
-    st.sampled_from([PLAIN, Marks(","), Marks(",", ".")]),
+    st.sampled_from([PLAIN, NumberFormat(","), NumberFormat(",", ".")]),
 )
-def test_one_cell_is_read_as_a_column_is(cell, marks):
-    column, one = numbers(pl.Series([cell]), marks), number(cell, marks)
-    assert (one is None) == bool(column.text[0] or column.beyond[0])
+def test_one_cell_is_read_as_a_column_is(cell, form):
+    column, one = parse_numbers(pl.Series([cell]), form), parse_number(cell, form)
+    assert (one is None) == bool(column.is_text[0] or column.overflows[0])
     assert one is None or np.array_equal([one], column.values, equal_nan=True)
 
 
 def test_a_column_of_many_blocks_is_read_like_one(monkeypatch):
     column = pl.Series([str(k) if k % 3 else "word" for k in range(50)])
-    whole = numbers(column)
-    monkeypatch.setattr(cells, "BLOCK", 7)
-    for one, other in zip(numbers(column), whole, strict=True):
+    whole = parse_numbers(column)
+    monkeypatch.setattr(number_format, "BLOCK_CELLS", 7)
+    for one, other in zip(parse_numbers(column), whole, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
 
 
 @pytest.mark.parametrize(
-    ("marks", "cell", "want"),
+    ("form", "cell", "want"),
     [
-        (Marks(","), "1,5", 1.5),
-        (Marks(",", "."), "1.234.567,5", 1234567.5),
-        (Marks(".", ","), "1,234.5", 1234.5),
-        (Marks(".", ","), "12,34", math.nan),
-        (Marks(".", ","), "0,123", math.nan),
-        (Marks(","), "1.5", math.nan),
+        (NumberFormat(","), "1,5", 1.5),
+        (NumberFormat(",", "."), "1.234.567,5", 1234567.5),
+        (NumberFormat(".", ","), "1,234.5", 1234.5),
+        (NumberFormat(".", ","), "12,34", math.nan),
+        (NumberFormat(".", ","), "0,123", math.nan),
+        (NumberFormat(","), "1.5", math.nan),
     ],
 )
-def test_marks_say_what_a_number_is(marks, cell, want):
-    assert numbers(pl.Series([cell]), marks).values.tolist() == pytest.approx([want], nan_ok=True)
+def test_the_number_format_says_what_a_number_is(form, cell, want):
+    assert parse_numbers(pl.Series([cell]), form).values.tolist() == pytest.approx(
+        [want], nan_ok=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +111,7 @@ def test_marks_say_what_a_number_is(marks, cell, want):
 def test_a_comma_is_read_as_the_file_settles_it(read, column, want, how):
     series = read(["n;x", *(f"{k};{cell}" for k, cell in enumerate(column))])
     assert series.values.ravel().tolist() == want
-    assert series.repairs == [f"Numbers are written with {how} of column x, and were read so."]
+    assert series.repairs == [f"Numbers were read with {how} of column x."]
 
 
 def test_another_column_may_settle_the_comma(read):

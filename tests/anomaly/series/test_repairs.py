@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.anomaly.series import table
+from locant.anomaly.series import summary_table
 
 OWN = "If these rows belong to several series, give each a column or a file of its own."
 
@@ -14,26 +14,26 @@ def test_unsorted_rows_are_sorted_and_counted(read):
     series = read(["time,x", "1,10", "3,30", "2,20", "5,50", "4,40"])
     assert series.times.tolist() == [1, 2, 3, 4, 5]
     assert series.values.ravel().tolist() == [10, 20, 30, 40, 50]
-    assert series.repairs == ["2 of 5 rows were not in the order of time: the rows were sorted."]
+    assert series.repairs == ["2 of 5 rows were out of order: the rows were sorted by time."]
 
 
 def test_rows_from_new_to_old_are_turned_round(read):
     series = read(["time,x", "3,30", "2,20", "1,15"])
     assert series.values.ravel().tolist() == [15, 20, 30]
-    assert series.repairs == ["The rows ran from new to old: they were turned round."]
+    assert series.repairs == ["The rows ran from newest to oldest: their order was reversed."]
 
 
 def test_repeated_moments_with_equal_values_are_dropped(read):
     series = read(["time,x,y", "1,0.1,1", "2,0.1,2", "2,0.1,2", "2,0.1,2", "3,0.3,1"])
     assert series.values.tolist() == [[0.1, 1], [0.1, 2], [0.3, 1]]
-    assert series.repairs == ["2 rows repeated a moment with equal values: left out."]
+    assert series.repairs == ["2 rows repeated a timestamp with equal values: left out."]
 
 
 def test_repeated_moments_with_different_values_become_their_mean(read):
     series = read(["time,x,y", "1,5,1", "2,10,2", "2,20,2", "2,NA,5", "3,5,1"])
     assert series.values.tolist() == [[5, 1], [15, 3], [5, 1]]
     assert series.repairs == [
-        "1 moment stood in several rows with different values: their mean was taken, of 3 rows.",
+        "1 timestamp occurred in several rows with different values: the mean was taken, of 3 rows.",
         OWN,
     ]
 
@@ -42,8 +42,8 @@ def test_equal_and_different_repeats_are_told_apart(read):
     series = read(["time,x", "1,5", "1,5", "2,10", "2,20", "2,30", "3,7", "3,8"])
     assert series.values.ravel().tolist() == [5, 20, 7.5]
     assert series.repairs == [
-        "1 row repeated a moment with equal values: left out.",
-        "2 moments stood in several rows with different values: their mean was taken, of 5 rows.",
+        "1 row repeated a timestamp with equal values: left out.",
+        "2 timestamps occurred in several rows with different values: the mean was taken, of 5 rows.",
         OWN,
     ]
 
@@ -51,7 +51,7 @@ def test_equal_and_different_repeats_are_told_apart(read):
 def test_repeats_of_missing_values_stay_missing(read):
     series = read(["time,x", "1,5", "2,", "2,", "3,7"])
     assert series.values.ravel().tolist() == [5, 6, 7]
-    assert series.understood.missing == 1
+    assert series.summary.missing == 1
 
 
 def test_rows_without_a_time_are_left_out_and_counted(read):
@@ -71,7 +71,7 @@ def test_missing_values_are_interpolated_in_time_and_held_at_the_edges(read):
         "x: 3 of 5 values were missing: 2 interpolated, 1 held at the edges.",
         "y: 2 of 5 values were missing: 1 interpolated, 1 held at the edges.",
     ]
-    assert series.understood.missing == 5
+    assert series.summary.missing == 5
 
 
 def test_the_line_between_the_largest_numbers_is_finite(read):
@@ -91,7 +91,7 @@ def test_text_among_numbers_is_named_with_its_first_line_and_taken_as_missing(re
     assert series.values[:, 0].tolist() == [1, 2, 3, 4, 5]
     assert (
         series.repairs[0]
-        == "x: 2 cells are no numbers, the first ('error' on line 3): taken as missing."
+        == "x: 2 cells are not numbers, the first ('error' on line 3): treated as missing."
     )
 
 
@@ -126,7 +126,7 @@ def test_an_hour_that_comes_twice_is_told_as_the_end_of_summer_time(read):
     zoned = [f"{at}+0{2 if k < 8 else 1}:00" for k, at in enumerate(clock)]
     series = read(["time,x", *(f"{at},{k}" for k, at in enumerate(zoned))])
     assert series.values.ravel().tolist() == list(range(16))  # with a zone both hours are there
-    assert series.understood.irregular == 0
+    assert series.summary.irregular == 0
 
 
 def test_an_hourly_clock_that_repeats_one_hour_at_night_is_told_too(read):
@@ -148,7 +148,7 @@ def test_times_always_rise_and_values_are_always_finite(read):
     assert np.isfinite(series.values).all()
 
 
-def test_the_short_table_says_what_was_understood(read):
+def test_the_summary_table_says_what_was_understood(read):
     lines = [
         "time,x,label",
         "2014-02-14 14:30,1,0",
@@ -156,7 +156,7 @@ def test_the_short_table_says_what_was_understood(read):
         "2014-02-14 14:40,4,1",
         "2014-02-15 14:40:30.5,4,0",
     ]
-    assert table(read(lines)) == [
+    assert summary_table(read(lines)) == [
         ("file", "mine.csv (CSV)"),
         ("rows", "4"),
         ("columns", "1: x"),
@@ -165,16 +165,16 @@ def test_the_short_table_says_what_was_understood(read):
         ("usual step", "5 min"),
         ("irregular gaps", "33.3%"),
         ("missing values", "1 of 4 (25.0%)"),
-        ("labels", "1 stretch, 50.0% of the rows"),
+        ("labels", "1 window, 50.0% of the rows"),
     ]
 
 
-def test_the_short_table_of_a_series_without_a_time_is_shorter(read):
+def test_the_summary_table_of_a_series_without_a_time_is_shorter(read):
     lines = [
         ",".join("abcdefgh"),
         *(",".join(str((k + j) ** 2 % 7) for j in range(8)) for k in range(3)),
     ]
-    assert table(read(lines)) == [
+    assert summary_table(read(lines)) == [
         ("file", "mine.csv (CSV)"),
         ("rows", "3"),
         ("columns", "8: a, b, c, d, e, f, …"),
@@ -189,4 +189,4 @@ def test_the_short_table_of_a_series_without_a_time_is_shorter(read):
 )
 def test_plain_numbers_have_a_span_without_a_unit(read, times, span):
     series = read(["time,x", *(f"{at},{k % 2}" for k, at in enumerate(times))])
-    assert ("span", span) in table(series)
+    assert ("span", span) in summary_table(series)

@@ -12,7 +12,7 @@ import sys
 import polars as pl
 import pytest
 
-from locant.anomaly.series import read_series, room
+from locant.anomaly.series import free_memory, read_series
 
 NOISE = random.Random(0).randbytes(5000)
 GOOD = ["time,x", "2014-02-14,1", "2014-02-15,2"]
@@ -48,33 +48,33 @@ GOOD = ["time,x", "2014-02-14,1", "2014-02-15,2"]
         (b'a,b\n1,"2\n3,4\n', r"the quotation marks do not pair up"),
         (
             b"x,y\n1,1\n1e400,2\n",
-            r"line 3: 1e400 in column x is past the largest number that float64 holds, 1.8e308",
+            r"line 3: 1e400 in column x is beyond the largest number that float64 holds, 1.8e308",
         ),
         (
             b"x,y\n1,1\n" + b"9" * 400 + b",2\n",
-            r"line 3: 99999999999999999999… in column x is past",
+            r"line 3: 99999999999999999999… in column x is beyond",
         ),
-        (NOISE, r"is no text: it holds bytes that no text has"),
-        (NOISE.replace(b"\0", b"\1"), r"is no text"),
-        (b"x,y\n1,2\n" + b"3,4\n" * 400_000 + b"\0", r"is no text"),
+        (NOISE, r"is not text: it contains bytes that text does not have"),
+        (NOISE.replace(b"\0", b"\1"), r"is not text"),
+        (b"x,y\n1,2\n" + b"3,4\n" * 400_000 + b"\0", r"is not text"),
         (b"PK\x03\x04" + NOISE, r"is a zip or Excel file. Unpack it, or save it as CSV"),
         ("x,y\n1,2".encode("utf-16"), r"is UTF-16 text. Save it as UTF-8"),
-        (b"x,y\n1,2\n3," + b"a" * 200_000, r"is no table: field larger than field limit"),
+        (b"x,y\n1,2\n3," + b"a" * 200_000, r"is not a table: field larger than field limit"),
         (
             b"x\n" + b"1" * (2 << 20),
-            r"line 2 is longer than 1,048,576 bytes, which no row of a table is",
+            r"line 2 is longer than 1,048,576 bytes, too long for a row",
         ),
-        (gzip.compress(NOISE, mtime=0)[:-20], r"is packed with gzip, but broken or cut short"),
-        (gzip.compress(b"PAR1", mtime=0), r"is a Parquet file packed with gzip. Unpack it"),
+        (gzip.compress(NOISE, mtime=0)[:-20], r"is compressed with gzip, but damaged or cut short"),
+        (gzip.compress(b"PAR1", mtime=0), r"is a Parquet file compressed with gzip. Decompress it"),
         (b"PAR1" + NOISE, r"begins like a Parquet file, but cannot be read as one"),
         (
             b'{"x": 1}\n{"x": 2\n',
-            r"line 2 is no JSON: .*\n  JSON lines have one whole object a line",
+            r"line 2 is not JSON: .*\n  JSON lines have one complete object a line",
         ),
-        (b'{"x": 1}\n\n5\n', r"line 3 is JSON, but no object such as"),
+        (b'{"x": 1}\n\n5\n', r"line 3 is JSON, but not an object such as"),
         (
             b'[{"x": 1}, {"x": 2}]\n',
-            r"line 1 is JSON, but no object .*\n.* cut into lines with: jq -c '.\[\]'",
+            r"line 1 is JSON, but not an object .*\n.* split into lines with: jq -c '.\[\]'",
         ),
     ],
 )
@@ -146,7 +146,9 @@ def test_a_time_column_without_times_leaves_no_rows(read):
 
 
 def test_a_file_called_parquet_must_be_one(read):
-    with pytest.raises(ValueError, match=r"is called Parquet, but does not begin like it"):
+    with pytest.raises(
+        ValueError, match=r"has the suffix .parquet, but does not begin like a Parquet file"
+    ):
         read(GOOD, "mine.parquet")
 
 
@@ -157,7 +159,8 @@ def test_a_parquet_time_beyond_nanoseconds_is_refused(tmp_path):
         tmp_path / "a.parquet"
     )
     with pytest.raises(
-        ValueError, match=r"row 2: '9999-01-01' in the time column d is not from 1678 to 2261"
+        ValueError,
+        match=r"row 2: '9999-01-01' in the time column d is not between the years 1678 and 2261",
     ):
         read_series(tmp_path / "a.parquet")
 
@@ -169,7 +172,7 @@ def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(
     path = write(GOOD, name)
     if name.endswith("parquet"):
         pl.DataFrame({"x": [1.0, 2.0, 4.0]}).write_parquet(path)
-    monkeypatch.setattr(room, "available", lambda: 100)
+    monkeypatch.setattr(free_memory, "available_memory", lambda: 100)
     with pytest.raises(
         ValueError, match=r"needs about 0.0 GB of memory, but 0.0 GB are free.\n  Read a part of it"
     ):
@@ -177,9 +180,10 @@ def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(
 
 
 def test_a_limit_on_the_process_counts_as_memory():
-    code = "import resource; from locant.anomaly.series import room; free = room.available()\n"
-    code += "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY)); assert room.available() < 8 << 30\n"
-    code += "assert 8 << 30 < free or room.available() <= free"
+    code = "import resource; from locant.anomaly.series import free_memory; free = free_memory.available_memory()\n"
+    code += "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))\n"
+    code += "assert free_memory.available_memory() < 8 << 30\n"
+    code += "assert 8 << 30 < free or free_memory.available_memory() <= free"
     assert resource.RLIM_INFINITY
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 

@@ -74,7 +74,7 @@ def test_a_second_column_of_labels_does_not_leak_into_the_values(read):
 def test_rows_without_a_label_are_normal_and_it_is_said(read):
     series = read(["x,label", "1,1", "2,", "4,0"])
     assert series.labels.tolist() == [True, False, False]
-    assert series.repairs == ["label: 1 of 3 rows had no label: taken as normal."]
+    assert series.repairs == ["label: 1 of 3 rows had no label: treated as normal."]
 
 
 def test_labels_follow_their_rows_and_one_anomalous_repeat_marks_the_moment(read):
@@ -84,7 +84,7 @@ def test_labels_follow_their_rows_and_one_anomalous_repeat_marks_the_moment(read
 
 def test_a_label_column_that_is_asked_for_must_be_one(read):
     with pytest.raises(
-        ValueError, match=r"line 3: '3' in the label column y is no label.\n  0/1, true/false"
+        ValueError, match=r"line 3: '3' in the label column y is not a label.\n  0/1, true/false"
     ):
         read(["x,y", "1,0", "2,3"], label="y")
 
@@ -138,7 +138,7 @@ def test_windows_of_a_file_that_moved_are_taken_by_its_name_alone_and_it_is_said
     )
     assert series.windows == ((2, 3),)
     assert series.repairs == [
-        "The windows of elsewhere/mine.csv were taken: the file's name is the same, its folder is another."
+        "The windows of elsewhere/mine.csv were used: the file name is the same, the folder is not."
     ]
 
 
@@ -178,9 +178,7 @@ def test_no_window_means_that_all_is_normal_and_it_is_said(marked):
     series = marked({"folder/mine.csv": []})
     assert not series.labels.any()
     assert series.windows == ()
-    assert series.repairs[0].endswith(
-        "names no window for this series: all rows are labelled normal."
-    )
+    assert series.repairs[0].endswith("has no window for this series: all rows are labeled normal.")
 
 
 def test_windows_of_whole_days_hold_the_last_day(marked):
@@ -190,7 +188,9 @@ def test_windows_of_whole_days_hold_the_last_day(marked):
     ]
     series = marked([["2014-02-14", "2014-02-15"]], lines)
     assert series.windows == ((0, 4),)
-    assert series.repairs == ["Windows that end on a date without a clock hold that whole day."]
+    assert series.repairs == [
+        "Windows that end on a date without a time of day include that whole day."
+    ]
 
 
 def test_windows_of_plain_times_are_plain_numbers(marked):
@@ -208,7 +208,7 @@ def test_windows_of_a_series_without_times_count_its_rows(marked):
     assert "counted from 0" in series.repairs[0]
     with pytest.raises(
         ValueError,
-        match=r"windows are numbers of rows, counted from 0. Got 2014-02-14, 2014-02-15.",
+        match=r"windows are row numbers, counted from 0. Got 2014-02-14, 2014-02-15.",
     ):
         marked([[0, 1], ["2014-02-14", "2014-02-15"]], ["x,y", "5,1", "7,4", "5,2"])
 
@@ -218,7 +218,7 @@ def test_a_zone_in_the_windows_alone_is_said(marked):
     assert series.windows == ((2, 5),)
     assert (
         series.repairs[-1]
-        == "The windows have a zone, the times of the series none: all were taken as UTC."
+        == "The windows have a zone, the times of the series have none: all were read as UTC."
     )
 
 
@@ -245,7 +245,7 @@ def test_windows_win_over_a_column_that_looks_like_labels(marked):
         ({"folder/mine.csv": [1]}, 'window 1 is "1", not'),
         ({"folder/mine.csv": True}, "holds true where windows should be"),
         (["from,to", "1,2"], r"has the columns from, to. Windows are"),
-        (["[[1, 2"], r"is no whole JSON"),
+        (["[[1, 2"], r"is not complete JSON"),
         (["start,end", "1,"], r'window 1 is \["1", ""\], not'),
     ],
 )

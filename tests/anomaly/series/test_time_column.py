@@ -59,7 +59,7 @@ def ns(*stamps):
 def test_one_moment_is_read_from_every_way_of_writing_it(read, stamps, how, name):
     series = read(column(stamps, name))
     assert series.times.tolist() == ns(NOON, "2014-02-14T12:00:30")
-    assert series.understood.time == f"{name} ({how})"
+    assert series.summary.time == f"{name} ({how})"
     assert series.names == ("x",)
 
 
@@ -115,7 +115,7 @@ def test_digits_are_dates_where_a_time_is_expected_and_numbers_elsewhere(read):
 def test_zones_become_utc_and_it_is_said(read):
     series = read(column(["2014-10-26T02:30:00+02:00", "2014-10-26T02:30:00+01:00"]))
     assert series.times.tolist() == ns("2014-10-26T00:30", "2014-10-26T01:30")
-    assert series.repairs == ["Times in zone +01:00, +02:00 were turned into UTC."]
+    assert series.repairs == ["Times in zone +01:00, +02:00 were converted to UTC."]
 
 
 @pytest.mark.parametrize(
@@ -129,22 +129,31 @@ def test_zones_become_utc_and_it_is_said(read):
             ["14/02/2014", "02/14/2014"],
             r"line 3: '02/14/2014' .* has the day second, but '14/02/2014' has it first",
         ),
-        (["2014-02-14", "15/02/2014"], r"line 3: '15/02/2014' .* is written unlike '2014-02-14'"),
-        (["2014-02-14", "soon"], r"line 3: 'soon' in the time column when is no time"),
+        (
+            ["2014-02-14", "15/02/2014"],
+            r"line 3: '15/02/2014' .* is written differently from '2014-02-14'",
+        ),
+        (["2014-02-14", "soon"], r"line 3: 'soon' in the time column when is not a time"),
         (
             ["2014-02-14", "2014-02-30"],
-            r"line 3: '2014-02-30' .* names no moment from 1678 to 2261",
+            r"line 3: '2014-02-30' .* is not a valid time between the years 1678 and 2261",
         ),
         (
             ["2014-02-14 12:00", "2014-02-14 25:00"],
-            r"'2014-02-14 25:00' .* names no moment from 1678 to 2261",
+            r"'2014-02-14 25:00' .* is not a valid time between the years 1678 and 2261",
         ),
         (
             ["2/14/2014 12:00 PM", "2/14/2014 13:00 PM"],
-            r"'2/14/2014 13:00 PM' .* names no moment from 1678 to 2261",
+            r"'2/14/2014 13:00 PM' .* is not a valid time between the years 1678 and 2261",
         ),
-        (["2014-02-14", "9999-01-01"], r"'9999-01-01' .* names no moment from 1678 to 2261"),
-        (["14 Foo 2014", "15 Foo 2014"], r"'14 Foo 2014' .* names no moment from 1678 to 2261"),
+        (
+            ["2014-02-14", "9999-01-01"],
+            r"'9999-01-01' .* is not a valid time between the years 1678 and 2261",
+        ),
+        (
+            ["14 Foo 2014", "15 Foo 2014"],
+            r"'14 Foo 2014' .* is not a valid time between the years 1678 and 2261",
+        ),
         (
             ["2014-02-14T12:00Z", "2014-02-14T12:05"],
             r"line 3: .* has no zone, but '2014-02-14T12:00Z' has one",
@@ -161,10 +170,12 @@ def test_a_time_that_cannot_be_placed_is_refused_with_its_line(read, stamps, why
 
 @pytest.mark.parametrize("cells", [["soon", "1"], ["14:30", "14:35"], ["01/02/14", "14/02/14"]])
 def test_a_column_that_was_named_as_the_time_must_hold_times(read, cells):
-    with pytest.raises(ValueError, match=rf"line 2: '{cells[0]}' in the time column at is no time"):
+    with pytest.raises(
+        ValueError, match=rf"line 2: '{cells[0]}' in the time column at is not a time"
+    ):
         read(column(cells, "at"), time="at")
     with pytest.raises(
-        ValueError, match=rf"line 2: '{cells[0]}' in the time column Date is no time"
+        ValueError, match=rf"line 2: '{cells[0]}' in the time column Date is not a time"
     ):
         read(column(cells, "Date"))
     assert read(column(cells, "Date"), columns=["x"]).times is None
@@ -195,7 +206,7 @@ def test_a_column_that_was_named_as_the_time_must_hold_times(read, cells):
 )
 def test_the_time_is_found_by_name_and_by_content(read, header, rows, found):
     series = read([header, *rows])
-    assert series.understood.time.startswith(f"{found} (")
+    assert series.summary.time.startswith(f"{found} (")
     assert "x" in series.names
     assert found not in series.names
 
@@ -220,8 +231,8 @@ def test_the_time_is_found_by_name_and_by_content(read, header, rows, found):
 def test_numbers_are_not_taken_for_a_time_without_reason(read, lines):
     series = read(lines)
     assert series.times is None
-    assert series.understood.time is None
-    assert series.understood.step is series.understood.irregular is None
+    assert series.summary.time is None
+    assert series.summary.step is series.summary.irregular is None
 
 
 def test_without_a_header_a_rising_first_column_is_the_time(read):
@@ -255,8 +266,8 @@ def test_a_date_and_a_clock_in_two_columns_are_joined_and_it_is_said(read):
     )
     assert series.times.tolist() == ns("2006-12-16T17:24", "2006-12-16T17:25", "2006-12-16T17:26")
     assert series.names == ("x",)
-    assert "Columns Date and Time were joined: a date and its clock." in series.repairs
-    assert series.understood.time == "Date Time (day, month, year)"
+    assert "Columns Date and Time were joined: a date and a time of day." in series.repairs
+    assert series.summary.time == "Date Time (day, month, year)"
 
 
 def test_a_column_that_only_counts_rows_beside_a_time_is_left_out_and_said(read):
@@ -268,8 +279,8 @@ def test_a_column_that_only_counts_rows_beside_a_time_is_left_out_and_said(read)
 
 def test_the_usual_step_is_the_median_and_gaps_off_by_a_tenth_are_irregular(read):
     series = read(["time,x", *(f"{at},{at % 3}" for at in (0, 10, 20, 30.9, 42, 52, 62, 100))])
-    assert (series.understood.step, series.understood.irregular) == (10.0, pytest.approx(2 / 7))
+    assert (series.summary.step, series.summary.irregular) == (10.0, pytest.approx(2 / 7))
     assert len(series.values) == 8  # nothing was put into the gap
     months = read(column([f"2014-{month:02}-01" for month in range(1, 13)]))
-    assert months.understood.irregular == 0
-    assert months.understood.step == 31 * 86400
+    assert months.summary.irregular == 0
+    assert months.summary.step == 31 * 86400
