@@ -37,6 +37,7 @@ TORCH_FREE = (
 )
 TORCH_FREE += ("encodings/registry.py", "cli/__init__.py", "cli/app.py", "cli/listing.py")
 TORCH_FREE += ("__main__.py", "cli/_options.py", "cli/_output.py")
+TORCH_FREE += ("positions/__init__.py", "positions/timestamp_", "anomaly/series/")
 TORCH_FREE += ("lab/statistics/", "figures/plots/", "lab/report/")
 
 
