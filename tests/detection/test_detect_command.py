@@ -203,8 +203,8 @@ BAD = {
         csv(wave(10)).encode(),
         "detect needs at least 100 rows to learn from. mine.csv gives 10",
     ),
-    "dates in two formats": (GOOD.encode() + b"14/03/2014 10:00,1\n", "is written unlike"),
-    "a binary file": (bytes(range(256)) * 20, "is no text"),
+    "dates in two formats": (GOOD.encode() + b"14/03/2014 10:00,1\n", "is written differently"),
+    "a binary file": (bytes(range(256)) * 20, "is not text"),
 }
 
 
@@ -221,7 +221,7 @@ def test_a_bad_file_is_refused_and_nothing_is_written(what, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (TWICE, "repeated a moment"),
+        (TWICE, "repeated a timestamp"),
         (GOOD.replace(GOOD.splitlines()[9].split(",")[1], "inf"), "missing"),
     ],
 )

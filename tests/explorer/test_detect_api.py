@@ -54,7 +54,7 @@ def test_a_fault_is_found_where_it_was_put(client):
             400,
             "up to 200,000 values",
         ),
-        (bytes(range(256)) * 40, 400, "no text"),
+        (bytes(range(256)) * 40, 400, "not text"),
         (b"word,other\nx,y\nz,w\n", 400, "dropped.csv"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, bytes) else None,

@@ -44,7 +44,7 @@ def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
     if table.times is not None and len(whole) > 1:
         step, irregular = step_and_irregularity(table.times)
         known = FileSummary(
-            known.file, known.kind, known.rows, known.columns, known.time,
+            known.file, known.format, known.rows, known.columns, known.time,
             table.times[0], table.times[-1], step, irregular, int(np.isnan(table.values).sum()),
         )  # fmt: skip
     return Series(whole, tuple(names), table.times, None, None, known, said)
