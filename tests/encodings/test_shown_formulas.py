@@ -7,9 +7,9 @@ import re
 
 import pytest
 import torch
+from common_show import WORDS, numbers, show
 
 import locant
-from common_show import WORDS, numbers, show
 from locant.attention import explicit
 from locant.encodings.registry import describe
 
@@ -78,7 +78,7 @@ def test_the_pair_that_rotary_names_is_the_pair_that_it_turns(pairing, width, ba
         "rotary", "--width", width, "--set", f"pairing={pairing}", "--set", f"base={base}", *WORDS
     )
     formula = [shown_pair(text, "rotary", pairing, c, d=width) for c in range(width // 2)]
-    worked = [(int(a), int(b)) for a, b in re.findall(r"pair \((\d+), (\d+)\) turns", text)]
+    worked = [(int(a), int(b)) for a, b in re.findall(r"pair \((\d+), (\d+)\) rotates", text)]
     rotary = locant.make("rotary", dim=width, pairing=pairing, base=base)
     one_by_one, pos = torch.eye(width, dtype=torch.float64)[None, None], torch.full((width,), 3)
     turned = rotary.rotate(one_by_one, one_by_one, pos, pos)[0][0, 0]

@@ -1,4 +1,5 @@
-"""A real browser at a real explorer: Debian's chromium through playwright, and `locant explore` as a user starts it."""
+"""A real browser at a real explorer: Debian's chromium through playwright, and `locant explore` as
+a user starts it."""
 
 from __future__ import annotations
 
@@ -63,11 +64,13 @@ class Visit:
         """Rows and columns of the first figure."""
         self.page.wait_for_selector(".plot .main-svg")
         return self.page.evaluate(
-            "(() => { const z = document.querySelector('.plot').data[0].z; return [z.length, z[0].length]; })()"
+            "(() => { const z = document.querySelector('.plot').data[0].z;"
+            " return [z.length, z[0].length]; })()"
         )
 
     def until(self, text):
-        """Wait until an expression is true in the page, asked from outside: the page itself forbids eval."""
+        """Wait until an expression is true in the page, asked from outside: the page itself forbids
+        eval."""
         last = time.monotonic() + WAIT / 1000
         while not self.page.evaluate(f"Boolean({text})"):
             assert time.monotonic() < last, f"it never came true: {text}"

@@ -7,8 +7,8 @@ from common_browser import CHROMIUM, FLAGS, Visit, explorer
 from common_explorer import HERE, MINE, PACKED
 from starlette.testclient import TestClient
 
-from locant.explorer.desk import Desk
 from locant.explorer.server import make_app
+from locant.explorer.state import ExplorerState
 from locant.lab.store.open import sqlite_file
 
 
@@ -23,7 +23,7 @@ def store():
 def client(store):
     """Asks a running explorer that knows one encoding of the user's own."""
     with TestClient(
-        make_app(Desk([MINE], store)), base_url=HERE, raise_server_exceptions=False
+        make_app(ExplorerState([MINE], store)), base_url=HERE, raise_server_exceptions=False
     ) as client:
         yield client
 

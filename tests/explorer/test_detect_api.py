@@ -1,4 +1,5 @@
-"""A dropped file: its events when it is a series, a sentence when it is not; never kept, never too large."""
+"""A dropped file: its events when it is a series, a sentence when it is not; never kept, never too
+large."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from common_explorer import HERE
 
-from locant.explorer.asked import CELLS, UPLOAD
+from locant.explorer.schemas import MAX_UPLOAD_BYTES, MAX_VALUES
 
 
 def series(rows=480, columns=("load", "heat"), fault=slice(300, 306)):
@@ -44,13 +45,13 @@ def test_a_fault_is_found_where_it_was_put(client):
     ("body", "status", "words"),
     [
         (b"", 400, "empty"),
-        (b"x" * (UPLOAD + 1), 413, "up to 4 MB"),
-        (b"\x1f\x8b" + bytes(50), 400, "Unpack it"),
-        (b"PAR1" + bytes(50), 400, "Unpack it"),
+        (b"x" * (MAX_UPLOAD_BYTES + 1), 413, "up to 4 MB"),
+        (b"\x1f\x8b" + bytes(50), 400, "Unpack the file"),
+        (b"PAR1" + bytes(50), 400, "Unpack the file"),
         (b"a,b\n" + b"1,2\n3,4\n" * 30, 400, "at least 100 rows"),
-        (b"a,b,c\n" + b"1,2,3\n" * (CELLS // 3 + 1), 400, "numbers that vary"),
+        (b"a,b,c\n" + b"1,2,3\n" * (MAX_VALUES // 3 + 1), 400, "numbers that vary"),
         (
-            b"\n".join(b"%d,%d" % (row, -row * row) for row in range(CELLS + 1)),
+            b"\n".join(b"%d,%d" % (row, -row * row) for row in range(MAX_VALUES + 1)),
             400,
             "up to 200,000 values",
         ),

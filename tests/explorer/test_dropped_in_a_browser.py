@@ -27,7 +27,8 @@ def dropped(page, name, body):
         """([name, body]) => {
             const data = new DataTransfer();
             data.items.add(new File([body], name));
-            const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+            const how = { dataTransfer: data, bubbles: true, cancelable: true };
+            const event = new DragEvent('drop', how);
             document.querySelector('.drop').dispatchEvent(event);
         }""",
         [name, body],

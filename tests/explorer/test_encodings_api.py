@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from base64 import b64decode
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from common_explorer import MINE
 
 import locant
+from locant.figures.data import catalog
 from locant.figures.plots.colours import COLOURS
 
 
@@ -47,7 +49,7 @@ def test_options_change_the_numbers(ask):
 
 def test_a_picture_that_says_nothing_is_told_so(ask):
     assert ask("view", encoding="alibi", view="heat") == {
-        "reason": "it adds no vectors to the input and turns none"
+        "reason": "it adds no vectors to the input and rotates no keys"
     }
 
 
@@ -57,13 +59,20 @@ def test_the_bias_of_one_head_falls_with_distance(ask):
     assert numbers["values"][0][:3] == [0.0, -0.25, -0.5]
 
 
-@pytest.mark.parametrize(
-    "view", ["heat", "waves", "wavelengths", "similarity", "product", "score", "bias"]
-)
+@pytest.mark.parametrize("view", catalog())
 @pytest.mark.parametrize("name", [*locant.names(), MINE])
 def test_every_encoding_has_an_answer_to_every_view(ask, name, view):
     got = ask("view", encoding=name, view=view, dim=16, length=12)
     assert ("numbers" in got) != ("reason" in got)
+
+
+@pytest.mark.parametrize("view", catalog())
+def test_every_picture_can_be_drawn_on_the_server(ask, view):
+    got = ask("view", encoding="rotary", view=view, dim=16, length=12, image="dark")
+    if "reason" not in got:
+        start = "data:image/svg+xml;base64,"
+        assert got["image"].startswith(start)
+        assert b"#15181d" in b64decode(got["image"].removeprefix(start))
 
 
 def test_the_arithmetic_is_written_out(ask):
@@ -171,7 +180,10 @@ def test_the_same_request_gives_the_same_numbers(ask):
 
 
 def test_the_server_itself_imports_no_torch_and_no_matplotlib():
-    code = "import sys; from locant.explorer.server import make_app; from locant.explorer.desk import Desk; make_app(Desk())"
+    code = (
+        "import sys; from locant.explorer.server import make_app;"
+        "from locant.explorer.state import ExplorerState; make_app(ExplorerState())"
+    )
     end = "sys.exit(', '.join({'torch', 'matplotlib'} & set(sys.modules)) or 0)"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; {end}"], capture_output=True, text=True, timeout=60

@@ -1,4 +1,5 @@
-"""The explorer in a real browser: every tab, both themes, phone width, keyboard, links, broken input."""
+"""The explorer in a real browser: every tab, both themes, phone width, keyboard, links, broken
+input."""
 
 from __future__ import annotations
 
@@ -70,13 +71,13 @@ def test_the_arithmetic_follows_the_pointer(visit):
     seen.page.locator(".plot .nsewdrag").first.hover(position={"x": 150, "y": 120})
     seen.page.wait_for_selector(".lines .now")
     marked = seen.page.locator(".lines .now").first.inner_text()
-    place = seen.page.evaluate(
+    position = seen.page.evaluate(
         "Number(new URLSearchParams(location.hash.split('?')[1]).get('position'))"
     )
     assert marked.startswith("dimension ")
-    assert place != 3
+    assert position != 3
     seen.until(
-        f"document.querySelector('.worked').textContent.includes('position {place} at width 64')"
+        f"document.querySelector('.worked').textContent.includes('position {position} at width 64')"
     )
 
 
@@ -112,10 +113,8 @@ def test_an_order_that_keeps_every_distance_is_said_to_tell_nothing(visit):
     by_distance, by_both = seen.page.locator(".verdict").all_inner_texts()
     assert "cannot tell this order from the original. Try another order." in by_distance
     assert "lost" not in by_distance
-    assert (
-        by_both
-        == "rotary: the outputs change. Words give other vectors in another order: order is seen."
-    )
+    assert by_both.startswith("rotary: the outputs change.")
+    assert by_both.endswith("The words get other vectors in another order: order is seen.")
 
 
 def test_an_order_that_does_not_fit_the_sentence_gives_way_to_one_that_tells(visit):
@@ -128,17 +127,18 @@ def test_an_order_that_does_not_fit_the_sentence_gives_way_to_one_that_tells(vis
 def test_a_link_restores_the_view(visit):
     first = visit("#encodings?views=heat")
     first.heat()
-    first.page.get_by_label("and", exact=True).select_option("alibi")
+    first.page.get_by_label("compare with", exact=True).select_option("alibi")
     first.page.get_by_label("encoding", exact=True).select_option("learned")
     first.page.get_by_label("length", exact=True).press("Home")
-    first.page.get_by_text("bias of one head").click()
+    first.page.get_by_text("bias per head").click()
     first.until("document.querySelectorAll('.plot .main-svg').length >= 2")
     second = visit(first.page.url.removeprefix(first.address))
     assert second.heat() == [2, 64]
-    assert second.page.get_by_label("and", exact=True).input_value() == "alibi"
+    assert second.page.get_by_label("compare with", exact=True).input_value() == "alibi"
     assert second.page.get_by_label("encoding", exact=True).input_value() == "learned"
     second.until(
-        "[...document.querySelectorAll('figure')].some((one) => one.ariaLabel?.includes('alibi: added to the scores'))"
+        "[...document.querySelectorAll('figure')]"
+        ".some((one) => one.ariaLabel?.includes('alibi: added to the scores'))"
     )
 
 
@@ -276,6 +276,7 @@ def test_the_time_from_slider_to_picture_is_told(visit, capsys):
     empty, redrawn = seen.page.evaluate(MEASURE)
     with capsys.disabled():
         print(
-            f"\nslider to redraw, 100 × 64: {redrawn:.0f} ms, {redrawn / empty:.1f} × an empty request ({empty:.1f} ms)"
+            f"\nslider to redraw, 100 × 64: {redrawn:.0f} ms, "
+            f"{redrawn / empty:.1f} × an empty request ({empty:.1f} ms)"
         )
     assert redrawn > 0

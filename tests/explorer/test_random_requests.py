@@ -1,4 +1,5 @@
-"""A thousand requests made from the explorer's own description, inside and outside its bounds: none breaks it."""
+"""A thousand requests made from the explorer's own description, inside and outside its bounds: none
+breaks it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from common_explorer import HERE
 
-from locant.explorer.lanes import Ended, Lane, TooMany
+from locant.explorer.jobs import JobQueue, JobStopped, TooManyJobs
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_foreign_host_is_refused(client, host):
     for path in ("/", "/api/start", "/plotly.min.js"):
         response = client.get(path, headers={"host": host})
         assert response.status_code == 403
-        assert "127.0.0.1 and localhost alone" in response.json()["error"]
+        assert "127.0.0.1 and localhost only" in response.json()["error"]
 
 
 @pytest.mark.parametrize("host", ["localhost:8765", "127.0.0.1:9", "LOCALHOST", "127.0.0.1"])
@@ -79,8 +79,8 @@ def test_the_page_may_load_nothing_from_elsewhere(client):
             ["cannot be shared among heads=4", "1, 2, 5, 10"],
         ),
         ({"encoding": "rotary", "view": "zebra"}, ["view should be", "'zebra'"]),
-        ({"encoding": "rotary", "colour": "red"}, ["nothing called colour"]),
-        ({}, ["encoding is needed"]),
+        ({"encoding": "rotary", "colour": "red"}, ["no parameter called colour"]),
+        ({}, ["encoding is required"]),
         ({"encoding": "rotary", "options": "{"}, ["JSON"]),
         ({"encoding": "rotary", "options": "[1]"}, ["names with values"]),
         ({"encoding": "rotary", "options": '{"base": NaN}'}, ["JSON"]),
@@ -109,9 +109,9 @@ def test_a_bad_request_is_answered_with_a_sentence(refused, values, words):
         (
             "shuffle",
             {"encoding": "rotary", "words": "a b c", "order": "0,0,1"},
-            "every place from 0 to 2 once",
+            "every word from 0 to 2 once",
         ),
-        ("shuffle", {"encoding": "rotary", "words": "a b c", "order": "x"}, "every place"),
+        ("shuffle", {"encoding": "rotary", "words": "a b c", "order": "x"}, "every word"),
         ("source", {"encoding": "../../setup"}, "no encoding of this page"),
         ("nothing", {}, "nothing at /api/nothing"),
     ],
@@ -127,51 +127,54 @@ def test_only_the_page_is_served(client, path):
     assert client.get(path).status_code == 404
 
 
-def test_work_that_takes_too_long_is_ended_and_the_lane_goes_on():
+def test_work_that_takes_too_long_is_ended_and_the_queue_goes_on():
     async def both():
-        lane = Lane(seconds=0.001)
+        queue = JobQueue(seconds=0.001)
         try:
-            with pytest.raises(Ended, match=r"longer than 0.001 s"):
-                await lane.run("measuring.certificate", "rotary", {"dim": 64})
-            lane.seconds = 60.0
-            return await lane.run("answers.answer", 3)
+            with pytest.raises(JobStopped, match=r"longer than 0.001 s"):
+                await queue.run("encoding_views.certificate", "rotary", {"dim": 64})
+            queue.seconds = 60.0
+            return await queue.run("serialization.to_json", 3)
         finally:
-            lane.end()
+            queue.stop()
 
     assert asyncio.run(both()) == b"3"
 
 
 def test_a_worker_that_dies_is_told_and_replaced():
     async def after():
-        lane = Lane(seconds=60.0)
+        queue = JobQueue(seconds=60.0)
         try:
-            assert await lane.run("answers.answer", 1) == b"1"
-            lane.worker.process.kill()
-            with pytest.raises(Ended, match="has died"):
-                await lane.run("answers.answer", 2)
-            return await lane.run("answers.answer", 3)
+            assert await queue.run("serialization.to_json", 1) == b"1"
+            queue.worker.process.kill()
+            with pytest.raises(JobStopped, match="has died"):
+                await queue.run("serialization.to_json", 2)
+            return await queue.run("serialization.to_json", 3)
         finally:
-            lane.end()
+            queue.stop()
 
     assert asyncio.run(after()) == b"3"
 
 
 def test_no_more_may_wait_than_are_allowed():
     async def full():
-        await Lane(seconds=1, most=0).run("answers.answer", 0)
+        await JobQueue(seconds=1, limit=0).run("serialization.to_json", 0)
 
-    with pytest.raises(TooMany, match="waiting already"):
+    with pytest.raises(TooManyJobs, match="waiting already"):
         asyncio.run(full())
 
 
 def test_an_encoding_of_the_users_own_that_breaks_is_told_and_the_server_lives(tmp_path):
-    broken = "from locant.encodings.base import Encoding\nclass Broken(Encoding):\n    def embed(self, x, pos):\n"
+    broken = "from locant.encodings.base import Encoding\n"
+    broken += "class Broken(Encoding):\n    def embed(self, x, pos):\n"
     (tmp_path / "broken.py").write_text(f"print('noise')\n{broken}        return x['<b>no</b>']\n")
     code = (
         "from starlette.testclient import TestClient\n"
-        "from locant.explorer.desk import Desk\nfrom locant.explorer.server import make_app\n"
+        "from locant.explorer.state import ExplorerState\n"
+        "from locant.explorer.server import make_app\n"
         "if __name__ == '__main__':\n"
-        "    with TestClient(make_app(Desk(['broken.py:Broken'])), base_url='http://localhost') as client:\n"
+        "    app = make_app(ExplorerState(['broken.py:Broken']))\n"
+        "    with TestClient(app, base_url='http://localhost') as client:\n"
         "        for name in ('broken.py:Broken', 'rotary'):\n"
         "            got = client.get('/api/view', params={'encoding': name})\n"
         "            print(got.status_code, got.text[:400])\n"

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from locant.explorer import stored
+from locant.explorer import studies
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
 from locant.lab.store.unfinished import in_flight, unfinished
@@ -23,13 +23,13 @@ def test_attention_before_training_is_causal_and_sums_to_one(ask):
     assert weights.shape == (2, 4, 5, 5)
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-4)
     assert not np.triu(weights, 1).any()
-    assert got["right"] is None
+    assert got["accuracy"] is None
 
 
 def test_a_trained_model_looks_at_the_word_it_was_asked_for(ask):
     asked = {"encoding": "relative", "words": "one two three four five six seven", "back": 2}
     before, after = (ask("attention", **asked, trained=trained) for trained in (False, True))
-    assert after["right"] > 0.95
+    assert after["accuracy"] > 0.95
     looks = [
         np.array(got["weights"])[:, :, np.arange(2, 7), np.arange(5)].mean(-1).max()
         for got in (before, after)
@@ -50,10 +50,10 @@ def test_a_study_shows_its_window_before_and_after_training(ask):
 def test_a_study_says_what_its_report_says(ask, store):
     got = ask("study", study="anomaly")
     record = read_record(Store(store), "anomaly")
-    from locant.lab.report import study as told
+    from locant.lab.report import study as report
 
-    assert got["verdict"] == told.conclusion(record)
-    assert [row[0] for row in got["rows"]] == [row["name"] for row in told.table(record)]
+    assert got["verdict"] == report.conclusion(record)
+    assert [row[0] for row in got["rows"]] == [row["name"] for row in report.table(record)]
     forest = got["pictures"]["forest"]
     rows = {row.name: row.scores("average precision") for row in record.rows}
     at = forest["names"].index("rotary")
@@ -93,7 +93,11 @@ def test_a_certificate_is_measured_once(ask):
 
 def test_a_store_that_is_not_there_is_empty_and_is_not_made(tmp_path):
     path = tmp_path / "runs.sqlite"
-    assert json.loads(stored.studies(path)) == {"studies": [], "unfinished": [], "in_flight": 0}
+    assert json.loads(studies.list_studies(path)) == {
+        "studies": [],
+        "unfinished": [],
+        "in_flight": 0,
+    }
     assert list(tmp_path.iterdir()) == []
 
 
@@ -109,7 +113,7 @@ def test_a_study_that_is_being_computed_is_seen_while_it_runs(tmp_path):
         store.keep(run)
     store.keep(a_run("none", 1_000_000, accuracy=0.9))  # of the search
     store.lease("another", "code")
-    got = json.loads(stored.studies(store.path))
+    got = json.loads(studies.list_studies(store.path))
     assert got["in_flight"] == 1
     assert got["unfinished"][0]["rows"] == [{"name": "none", "done": 2, "failed": 1, "mean": 0.6}]
     assert got["unfinished"][0]["searched"] == 1

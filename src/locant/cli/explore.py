@@ -1,4 +1,4 @@
-"""`locant explore`: the explorer, a page in the browser, served to this machine alone."""
+"""`locant explore`: the explorer, a page in the browser, served to this machine only."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def explore(
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
     store: StoreOption = STORE,
 ) -> None:
-    """Open the explorer: every encoding in the browser, with sliders; attention, certificates and studies.
+    """Open the explorer in the browser: encodings with sliders, attention, certificates, studies.
 
-    It listens on 127.0.0.1 alone, loads nothing from the network, and ends with Ctrl-C.
+    It listens on 127.0.0.1 only, loads nothing from the network, and stops with Ctrl-C.
 
     Examples:
 
@@ -52,7 +52,7 @@ def explore(
         raise ValueError(f"the explorer needs {', '.join(missing)}.{how_to_install('explore')}")
     own = list(dict.fromkeys(map(canonical, encodings or [])))
     for name in own:
-        describe(name)  # a wrong name is told before anything starts
+        describe(name)  # a wrong name is reported before anything starts
     from locant.lab.store.open import sqlite_file
 
     with sqlite_file(store) as runs:
@@ -60,23 +60,22 @@ def explore(
 
 
 def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) -> None:
-    """Listen until Ctrl-C."""
+    """Serve the explorer until Ctrl-C."""
     import uvicorn
 
-    from locant.explorer.desk import Desk
     from locant.explorer.server import make_app
+    from locant.explorer.state import ExplorerState
 
     listener = listening(port)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    print(f"locant explore: {address}   (Ctrl-C ends it)", file=sys.stderr)
+    print(f"locant explore: {address}   (Ctrl-C stops it)", file=sys.stderr)
     if open_browser:
         soon = Timer(1.0, webbrowser.open, [address])
         soon.daemon = True
         soon.start()
-    signal.signal(
-        signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
-    )  # so that what was unpacked is cleared away
-    app = make_app(Desk(own, store))
+    # exit normally, so that an unpacked store is removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    app = make_app(ExplorerState(own, store))
     settings = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=1
     )
@@ -84,18 +83,17 @@ def serve(own: list[str], store: Path, port: int | None, *, open_browser: bool) 
 
 
 def listening(port: int | None) -> socket.socket:
-    """A socket on this machine alone: the port asked for, or else the usual one, or a free one."""
+    """Open a socket on this machine only: at the given port, or else the default one, or a free
+    one."""
     for wanted in (PORT, 0) if port is None else (port,):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", wanted))
-            listener.listen()  # whoever comes before the server is up waits
+            listener.listen()  # requests that come before the server is up wait
         except OSError as problem:
             listener.close()
             why = problem.strerror
         else:
             return listener
-    raise ValueError(
-        f"port {port} cannot be used: {why}. Give another with --port, or none at all."
-    )
+    raise ValueError(f"port {port} cannot be used: {why}. Choose another --port, or leave it out.")

@@ -1,10 +1,14 @@
-"""The explorer: a local page on which every encoding can be looked at, shuffled, certified and compared.
+"""The explorer: a local page on which every encoding can be viewed, shuffled, certified and
+compared.
 
-The page's own process holds no torch: it checks what is asked (asked.py), hands it to a worker that can be ended
-(lanes.py), and passes on numbers. Formulas live in the encodings alone; the page in `page/` draws what it is sent.
+The server's own process imports no torch: it checks a request (schemas.py), hands it to a worker
+process that can be stopped (jobs.py), and passes on the numbers. Formulas live in the encodings
+alone; the page in `page/` draws what it receives.
 
-    asked.py      what may be asked, and its bounds       guard.py   who may ask
-    server.py     the addresses                            lanes.py   where the work is done, and for how long at most
-    orders.py     what an order of words can show
-    pictures.py, workings.py, shuffling.py, attending.py, measuring.py, studies.py     one kind of answer each
+    server.py     the application            api/              routes, one file for each tab
+    schemas.py    requests and their limits  security.py       who may send them
+    state.py      encodings, store, workers  errors.py         every refusal as a sentence
+    startup.py    what the page loads first  serialization.py  numbers as JSON
+
+Computed in a worker: encoding_views.py, word_order.py, attention_maps.py, studies.py, anomalies.py.
 """

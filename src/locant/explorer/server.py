@@ -1,4 +1,4 @@
-"""The explorer as one application: its addresses, the page, and Plotly from the package that is installed."""
+"""The explorer as one application: its routes, the page, and Plotly from the installed package."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
-from locant.explorer import listing, refusals
-from locant.explorer.desk import Desk
-from locant.explorer.guard import Guard
-from locant.explorer.routes import attention, certificates, detect, encodings, studies
+from locant.explorer import errors, startup
+from locant.explorer.api import attention, certificates, detect, encodings, studies
+from locant.explorer.security import LocalOnly
+from locant.explorer.state import ExplorerState
 
 PAGE = Path(__file__).parent / "page"
 TABS = {
@@ -27,14 +27,13 @@ TABS = {
 }
 
 
-def make_app(desk: Desk) -> FastAPI:
-    """The application; its workers end with it."""
+def make_app(state: ExplorerState) -> FastAPI:
+    """Build the application; its workers stop with it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        desk.quick.end()
-        desk.slow.end()
+        state.stop()
 
     app = FastAPI(
         title="locant explore",
@@ -43,29 +42,29 @@ def make_app(desk: Desk) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    refusals.add(app)
-    app.add_middleware(Guard)
+    errors.add_handlers(app)
+    app.add_middleware(LocalOnly)
     for router in TABS.values():
-        app.include_router(router(desk))
+        app.include_router(router(state))
 
     @app.get("/api/start")
     async def start() -> dict[str, Any]:
-        """What the page knows from the start."""
-        return listing.start(desk.own, list(TABS), desk.store)
+        """Return what the page loads first."""
+        return startup.start(state, list(TABS))
 
     @app.get("/api/empty")
     async def empty() -> Response:
-        """Nothing at all: how long the way takes."""
+        """Return nothing, to measure how long a request takes."""
         return Response(status_code=204)
 
     @app.get("/theme.css")
     async def theme() -> Response:
-        """The colours of both themes."""
-        return Response(listing.theme_css(), media_type="text/css")
+        """Return the colors of both themes."""
+        return Response(startup.theme_css(), media_type="text/css")
 
     @app.get("/plotly.min.js")
     async def plotly() -> Response:
-        """Plotly as its Python package brings it."""
+        """Return Plotly as its Python package brings it."""
         return FileResponse(plotly_file(), media_type="text/javascript")
 
     app.mount("/", StaticFiles(directory=PAGE, html=True))
@@ -73,7 +72,7 @@ def make_app(desk: Desk) -> FastAPI:
 
 
 def plotly_file() -> Path:
-    """plotly.min.js of the installed package, which is not imported for it."""
+    """Find plotly.min.js of the installed package, without importing it."""
     spec = find_spec("plotly")
     assert spec is not None
     assert spec.submodule_search_locations is not None

@@ -1,1 +1,2 @@
-"""What people see: `data`, the numbers of a picture; `walkthrough`, worked arithmetic; `plots`, the pictures."""
+"""What people see: `data`, the numbers of a picture; `walkthrough`, worked arithmetic; `plots`,
+drawing."""

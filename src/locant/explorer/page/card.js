@@ -1,6 +1,6 @@
-// What an encoding says of itself: one line, its formula, its options, its paper and its source file.
+// An encoding's card: its title, formula, options, paper and source file.
 
-import { ask } from "./ask.js";
+import { request } from "./request.js";
 import { el, fill } from "./dom.js";
 
 export function card(entry, options) {
@@ -9,15 +9,16 @@ export function card(entry, options) {
   details.addEventListener("toggle", async () => {
     if (details.open && !details.dataset.read) {
       details.dataset.read = "yes";
-      fill(source, await ask("source", { encoding: entry.name }).catch((problem) => problem.message));
+      fill(source, await request("source", { encoding: entry.name }).catch((problem) => problem.message));
     }
   });
-  const hooks = entry.hooks.length ? `through ${entry.hooks.join(", ")}` : "through no hook";
+  const hooks = entry.hooks.length ? `hooks: ${entry.hooks.join(", ")}` : "no hooks";
+  const parameters = entry.parameters === "0" ? "no parameters" : `${entry.parameters} parameters, shown untrained`;
   return el("section", { class: "card", style: `--own:${entry.colour}`, "aria-label": entry.label },
     el("h3", {}, entry.own ? `${entry.label} (yours)` : entry.label),
     el("p", { class: "fine" }, entry.title),
     entry.formula.length ? el("pre", { class: "formula" }, entry.formula.join("\n")) : null,
-    el("p", { class: "fine" }, [entry.paper, hooks, entry.learned === "0" ? "learns nothing" : `learns ${entry.learned} numbers, drawn here as they start`].filter(Boolean).join(" · ")),
+    el("p", { class: "fine" }, [entry.paper, hooks, parameters].filter(Boolean).join(" · ")),
     options.length ? el("div", { class: "controls" }, ...options) : null,
     details);
 }

@@ -1,4 +1,4 @@
-// Elements of the page. Whatever comes from a file or a name goes through textContent or an attribute, never as HTML.
+// Elements of the page. Whatever comes from a file or a name becomes textContent or an attribute, never HTML.
 
 export function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -13,7 +13,7 @@ export function el(tag, attributes = {}, ...children) {
 
 let count = 0;
 
-// A new id, so that a label can name what it belongs to.
+// A new id, so that a label can refer to its control.
 export function newId() {
   count += 1;
   return `e${count}`;
@@ -34,9 +34,9 @@ export function table(heads, rows, caption) {
       el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cell))))));
 }
 
-// Tell something at the top of the page; nothing hides it.
-export function tell(text) {
-  const place = document.getElementById("message");
-  place.textContent = text;
-  place.hidden = !text;
+// Show a message at the top of the page.
+export function showMessage(text) {
+  const message = document.getElementById("message");
+  message.textContent = text;
+  message.hidden = !text;
 }

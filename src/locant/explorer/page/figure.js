@@ -1,7 +1,7 @@
-// A figure: what Plotly draws, buttons to keep it and its numbers, or a sentence that says why there is none.
+// A figure: a Plotly plot or an image, buttons to download it, or a sentence that says why there is none.
 
 import { el } from "./dom.js";
-import { onChange } from "./look.js";
+import { onChange } from "./theme.js";
 
 const SETTINGS = { responsive: true, displayModeBar: false, doubleClick: "reset" };
 
@@ -9,60 +9,80 @@ export class Figure {
   // name: for the files; height in pixels
   constructor(name, { height = 340, onHover = null } = {}) {
     this.name = name;
-    this.place = el("div", { class: "plot", style: `height:${height}px` });
-    this.words = el("p", { class: "reason", hidden: true });
-    const keep = (label, how, said) => el("button", { type: "button", class: "small", title: said, onclick: how }, label);
-    this.buttons = el("div", { class: "keep" },
-      keep("PNG", () => this.image("png"), "Download the figure as PNG"),
-      keep("SVG", () => this.image("svg"), "Download the figure as SVG"),
-      keep("CSV", () => this.numbers(), "Download the numbers as CSV"));
-    this.element = el("figure", {}, this.place, this.words, this.buttons);
+    this.plot = el("div", { class: "plot", style: `height:${height}px` });
+    this.image = el("img", { class: "picture", alt: "", hidden: true });
+    this.reason = el("p", { class: "reason", hidden: true });
+    const keep = (label, onclick, title) => el("button", { type: "button", class: "small", title, onclick }, label);
+    this.plotButtons = el("div", { class: "keep" },
+      keep("PNG", () => this.savePlot("png"), "Download the figure as PNG"),
+      keep("SVG", () => this.savePlot("svg"), "Download the figure as SVG"),
+      keep("CSV", () => this.saveNumbers(), "Download the numbers as CSV"));
+    this.imageButtons = el("div", { class: "keep", hidden: true }, keep("SVG", () => this.saveImage(), "Download the figure as SVG"));
+    this.element = el("figure", {}, this.plot, this.image, this.reason, this.plotButtons, this.imageButtons);
     this.onHover = onHover;
     this.forget = onChange(() => this.make && this.show(this.make));
   }
 
-  // make() gives { data, layout, table: { heads, rows } }; it is called again when the theme changes.
+  reveal(kind) {
+    this.plot.hidden = this.plotButtons.hidden = kind !== "plot";
+    this.image.hidden = this.imageButtons.hidden = kind !== "image";
+    this.reason.hidden = kind !== "reason";
+  }
+
+  // make() returns { data, layout, table: () => ({ heads, rows }) }; it is called again when the theme changes.
   async show(make) {
     this.make = make;
     this.drawn = make();
-    this.words.hidden = true;
-    this.place.hidden = this.buttons.hidden = false;
+    this.reveal("plot");
     this.element.setAttribute("aria-label", this.drawn.layout.title.text);
-    await globalThis.Plotly.react(this.place, this.drawn.data, this.drawn.layout, SETTINGS);
-    if (this.onHover && !this.heard) {
-      this.heard = true;
-      this.place.on("plotly_hover", (event) => this.onHover(event.points[0]));
+    await globalThis.Plotly.react(this.plot, this.drawn.data, this.drawn.layout, SETTINGS);
+    if (this.onHover && !this.listening) {
+      this.listening = true;
+      this.plot.on("plotly_hover", (event) => this.onHover(event.points[0]));
     }
   }
 
-  say(text) {
+  // An image that the server has drawn.
+  showImage(source, caption) {
     this.make = null;
-    this.words.textContent = text;
-    this.words.hidden = false;
-    this.place.hidden = this.buttons.hidden = true;
+    this.image.src = source;
+    this.image.alt = caption;
+    this.element.setAttribute("aria-label", caption);
+    this.reveal("image");
+  }
+
+  // A sentence instead of a picture.
+  explain(text) {
+    this.make = null;
+    this.reason.textContent = text;
+    this.reveal("reason");
   }
 
   end() {
     this.forget();
-    globalThis.Plotly.purge(this.place);
+    globalThis.Plotly.purge(this.plot);
   }
 
   file() {
     return this.name().replaceAll(/[^\w.-]+/g, "-");
   }
 
-  image(format) {
-    const { clientWidth: width, clientHeight: height } = this.place;
-    globalThis.Plotly.downloadImage(this.place, { format, filename: this.file(), width, height, scale: 2 });
+  savePlot(format) {
+    const { clientWidth: width, clientHeight: height } = this.plot;
+    globalThis.Plotly.downloadImage(this.plot, { format, filename: this.file(), width, height, scale: 2 });
   }
 
-  numbers() {
+  saveImage() {
+    el("a", { href: this.image.src, download: `${this.file()}.svg` }).click();
+  }
+
+  saveNumbers() {
     const { heads, rows } = this.drawn.table();
     saveCsv(this.file(), heads, rows);
   }
 }
 
-// Rows as a CSV file; text that a spreadsheet would run as a formula is kept as text.
+// Save rows as a CSV file; text that a spreadsheet would run as a formula is kept as text.
 export function saveCsv(name, heads, rows) {
   const text = [heads, ...rows].map((row) => row.map(quoted).join(",")).join("\n");
   const link = el("a", { href: URL.createObjectURL(new Blob([`${text}\n`], { type: "text/csv" })), download: `${name}.csv` });

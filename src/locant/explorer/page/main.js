@@ -1,9 +1,9 @@
-// The page: tabs, theme, and the address. Each tab is a file of its own that is loaded when it is opened.
+// The page: tabs, theme, and the address. Each tab is a file of its own, loaded when it is opened.
 
 import { read, write } from "./address.js";
-import { ask } from "./ask.js";
-import { el, fill, tell } from "./dom.js";
-import { begin, onChange, theme, turn } from "./look.js";
+import { el, fill, showMessage } from "./dom.js";
+import { request } from "./request.js";
+import { begin, onChange, theme, toggle } from "./theme.js";
 
 const panel = document.getElementById("panel");
 const list = document.getElementById("tabs");
@@ -14,7 +14,7 @@ let open = null;
 async function show(name, chosen) {
   open?.close();
   open = null;
-  tell("");
+  showMessage("");
   const tab = start.tabs.find((one) => key(one) === name) ?? start.tabs[0];
   const { build } = await import(`./tabs/${key(tab)}.js`);
   for (const button of list.children) {
@@ -56,16 +56,16 @@ function restore() {
 }
 
 try {
-  start = await ask("start");
+  start = await request("start");
   begin(start.themes);
   fill(list, ...start.tabs.map((tab) => el("button", { type: "button", role: "tab", "aria-controls": "panel", onclick: () => choose(tab) }, tab)));
   list.addEventListener("keydown", move);
   document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); panel.focus(); });
-  document.getElementById("theme").addEventListener("click", turn);
+  document.getElementById("theme").addEventListener("click", toggle);
   onChange(nameTheme);
   nameTheme();
   addEventListener("hashchange", restore);
   await restore();
 } catch (problem) {
-  tell(problem.message);
+  showMessage(problem.message);
 }

@@ -1,4 +1,4 @@
-"""Tokens and positions mixed: what they are apart, and what attention gets to see."""
+"""Tokens and positions mixed: the token's part, the position's part, and both."""
 
 from __future__ import annotations
 
@@ -7,32 +7,48 @@ from torch import Tensor
 
 from locant.encodings.base import Encoding, overrides
 from locant.encodings.none import Nothing
-from locant.figures.data.hooks import Numbers, places, scores
+from locant.figures.data.base import Numbers, attention_scores, on_axes
 
+ORDER = 120
 WORDS = ("the", "cat", "chased", "the", "mouse")
 
 
-def mixing(encoding: Encoding) -> Numbers:
-    """Token, position, and both: as vectors where positions are added to the input, else as scores of the first head."""
-    words = WORDS[: len(WORDS) if encoding.extrapolates else encoding.shape.length]
-    draw, at = torch.Generator().manual_seed(1), torch.arange(len(words))
-    meaning = {
-        word: torch.randn(encoding.shape.dim, generator=draw, dtype=torch.float64) for word in WORDS
-    }
-    x = torch.stack([meaning[word] for word in words])[
-        None
-    ]  # (1, T, D); the same word is the same vector
+def measure(encoding: Encoding, **_: float) -> Numbers:
+    """Return token, position and both: as vectors where positions are added to the input, else as
+    scores of head 1."""
+    count = len(WORDS) if encoding.extrapolates else encoding.shape.length
+    words = WORDS[:count]
+    x = _word_vectors(words, encoding.shape.dim)
+    positions = torch.arange(len(words))
     if overrides(encoding, "embed") and not encoding.added_width:
-        both = encoding.embed(x, places(encoding, at))
-        return _three(words, x[0], (both - x)[0], both[0], "vectors", "dimension")
-    content = scores(Nothing(encoding.shape), x, x, at, at)[0, 0]
-    both = scores(encoding, x, x, at, at)[0, 0]
-    return _three(words, content, both - content, both, "scores of head 1", "key")
+        both = encoding.embed(x, on_axes(encoding, positions))
+        return _parts(words, x[0], (both - x)[0], both[0], what="vectors", across="dimension")
+    content = attention_scores(Nothing(encoding.shape), x, x, positions, positions)[0, 0]
+    both = attention_scores(encoding, x, x, positions, positions)[0, 0]
+    return _parts(words, content, both - content, both, what="scores of head 1", across="key")
 
 
-def _three(
-    words: tuple[str, ...], token: Tensor, position: Tensor, both: Tensor, what: str, across: str
+def _word_vectors(words: tuple[str, ...], dim: int) -> Tensor:
+    """Draw a vector for each word, the same for the same word: (1, T, D)."""
+    draw = torch.Generator().manual_seed(1)
+    vectors = {}
+    for word in WORDS:
+        vectors[word] = torch.randn(dim, generator=draw, dtype=torch.float64)
+    return torch.stack([vectors[word] for word in words])[None]
+
+
+def _parts(
+    words: tuple[str, ...],
+    token: Tensor,
+    position: Tensor,
+    both: Tensor,
+    *,
+    what: str,
+    across: str,
 ) -> Numbers:
-    parts = {"token": token, "position": position, "token + position": both}
-    drawn = {name: part.numpy() for name, part in parts.items()}
-    return {"words": list(words), "parts": drawn, "what": what, "across": across}
+    parts = {
+        "token": token.numpy(),
+        "position": position.numpy(),
+        "token + position": both.numpy(),
+    }
+    return {"words": list(words), "parts": parts, "what": what, "across": across}

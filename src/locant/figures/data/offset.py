@@ -1,4 +1,5 @@
-"""The offset's transformation matrix: M with PE(p + k) = M·PE(p) for every p, where there is such a matrix."""
+"""The offset's matrix: one M that moves every position's vector by k, PE(p + k) = M·PE(p); and a
+part of it."""
 
 from __future__ import annotations
 
@@ -7,51 +8,56 @@ import torch
 from torch import Tensor
 
 from locant.encodings.base import Encoding
-from locant.figures.data.hooks import NotOffered, Numbers, vectors
-from locant.figures.data.vectors import found
-from locant.figures.data.waves import pairs
+from locant.figures.data._sinusoids import pair_dimensions, vector_frequencies
+from locant.figures.data.base import NotApplicable, Numbers, position_vectors
 
+ORDER = 60
 OFFSET = 5  # k, in positions
 FAR = 100_000  # positions, so that the slowest waves turn too
 CORNER = 8  # dimensions whose entries are printed
-EXACT = 1e-6  # a fit that misses less is a law
+TOLERANCE = 1e-6  # a fit with a smaller error counts as exact
 
 
-def offset(encoding: Encoding) -> Numbers:
-    """The matrix fitted on every second position, and what it misses at the others as a share of their length."""
-    at = _positions(encoding)
-    if len(at) < 4:
-        raise NotOffered(f"it has too few positions for an offset of {OFFSET}")
-    here, there = vectors(encoding, at), vectors(encoding, at + OFFSET)
-    fit, _, rank, _ = torch.linalg.lstsq(here[::2], there[::2], driver="gelsd")
-    left = here[1::2] @ fit - there[1::2]
-    missed = float((left.norm(dim=1) / there[1::2].norm(dim=1)).max())
-    if not missed <= EXACT:
-        raise NotOffered(
-            f"no one matrix moves every position by {OFFSET}: the best misses some by {missed:.2g} of their length"
+def measure(encoding: Encoding, **_: float) -> Numbers:
+    """Fit M on every second position, and measure its error at the others relative to their
+    norm."""
+    positions = _fitted_positions(encoding)
+    if len(positions) < 4:
+        raise NotApplicable(f"it has too few positions for an offset of {OFFSET}")
+    here = position_vectors(encoding, positions)
+    there = position_vectors(encoding, positions + OFFSET)
+    fit, _residuals, rank, _values = torch.linalg.lstsq(here[::2], there[::2], driver="gelsd")
+    rest = here[1::2] @ fit - there[1::2]
+    error = float((rest.norm(dim=1) / there[1::2].norm(dim=1)).max())
+    if not error <= TOLERANCE:
+        raise NotApplicable(
+            f"no single matrix moves every position by {OFFSET}: "
+            f"the best one has a relative error of {error:.2g} at some"
         )
     if int(rank) < here.shape[1]:
-        raise NotOffered(
-            f"its {len(at)} vectors leave open which matrix moves them by {OFFSET}; more positions may tell"
+        raise NotApplicable(
+            f"its {len(positions)} vectors do not determine which matrix moves them by {OFFSET}; "
+            "try more positions"
         )
-    transformation = np.ascontiguousarray(fit.numpy().T)
     return {
-        "transformation": transformation,
+        "transformation": np.ascontiguousarray(fit.numpy().T),
         "offset": OFFSET,
-        "missed": missed,
+        "error": error,
         "corner": _corner(encoding),
     }
 
 
 def _corner(encoding: Encoding) -> list[int]:
-    """The first few dimensions, those that turn together side by side."""
-    width = vectors(encoding, torch.arange(1)).shape[1]
-    together = [column for pair in pairs(found(encoding)) for column in pair]
-    return [*together, *(column for column in range(width) if column not in together)][:CORNER]
+    """Choose the first few dimensions, those of one pair side by side."""
+    width = position_vectors(encoding, torch.arange(1)).shape[1]
+    pairs = pair_dimensions(vector_frequencies(encoding))
+    paired = [column for pair in pairs for column in pair]
+    single = [column for column in range(width) if column not in paired]
+    return [*paired, *single][:CORNER]
 
 
-def _positions(encoding: Encoding) -> Tensor:
-    """Neighbours first, where curves show; then far ones, where slow waves show."""
+def _fitted_positions(encoding: Encoding) -> Tensor:
+    """Choose neighbors first, where curves show; then far positions, where slow waves show."""
     if not encoding.extrapolates:
         return torch.arange(max(0, encoding.shape.length - OFFSET))
     near = torch.arange(2 * max(encoding.shape.length, encoding.shape.dim))

@@ -1,6 +1,8 @@
-"""Pictures: numbers in, axes out. One file is one picture; the only place that imports matplotlib, and no torch here.
+"""Plots: numbers in, axes out. One file is one plot; this folder alone imports matplotlib, and no
+torch.
 
-Every picture has `draw(numbers…, frame=Frame(name, theme))` and gives the axes it drew on; `saving.save` writes it.
+Every plot has `draw(numbers…, frame=Frame(name, theme))`, which returns the axes it drew on;
+`saving.save` writes them to a file.
 """
 
 FORMATS = ("png", "svg", "pdf")

@@ -1,4 +1,4 @@
-"""Attention side by side: what one head of each row's model looks at, in the same example."""
+"""Plot attention side by side: what one head of each entrant's model attends to, in one example."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from locant.figures.plots.entrants import Entrant
-from locant.figures.plots.frame import PLAIN, Array, Frame, whole
+from locant.figures.plots.frame import PLAIN, Array, Frame, integer_ticks
 from locant.figures.plots.matrix import scale
 from locant.figures.plots.panels import panels
 
-TITLE = "attention: one head of each, in one example\neach as a share of its largest weight, which stands in brackets"
+TITLE = (
+    "attention: one head of each, in one example\n"
+    "each as a share of its largest weight, given in parentheses"
+)
 
 
 def draw(
     entrants: Sequence[Entrant],
     *,
     weights: Sequence[Array],
-    places: Sequence[str],
+    labels: Sequence[str],
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """weights: (queries, keys) for each row, each in its own scale; places: such as "layer 1, head 2"."""
+    """Draw weights (queries, keys) of each entrant in its own scale, under a label such as "layer
+    1, head 2"."""
     notes = [
-        f"{place} ({float(one.max()):.2f})" for place, one in zip(places, weights, strict=True)
+        f"{label} ({float(one.max()):.2f})" for label, one in zip(labels, weights, strict=True)
     ]
     with panels(
         frame, entrants, title=TITLE, across="key's position",
@@ -35,6 +39,6 @@ def draw(
                 shares, cmap=frame.sequential, vmin=0, vmax=1, interpolation="nearest"
             )
             panel.grid(visible=False)
-            whole(panel.xaxis, panel.yaxis)
+            integer_ticks(panel.xaxis, panel.yaxis)
         scale(axes, image, "")
     return tuple(axes)

@@ -1,7 +1,9 @@
-"""One colour for each encoding, everywhere: in pictures, reports and the explorer. Plain values, no library.
+"""One colour for each encoding, everywhere: in pictures, reports and the explorer. Plain values, no
+library.
 
-Chosen by search so that any two differ (CIEDE2000 ≥ 14; ≥ 8.9 as seen with deuteranopia or protanopia) and all are
-readable on white and on dark (contrast ≥ 3 : 1). A dash goes with each colour, so that no line depends on colour alone.
+They were chosen by search so that any two differ (CIEDE2000 ≥ 14; ≥ 8.9 as seen with deuteranopia
+or protanopia) and all are readable on white and on dark (contrast ≥ 3 : 1). A dash goes with each
+color, so that no line depends on color alone.
 
 >>> colour("rotary"), colour("mine.py:Mine")
 ('#d01a00', '#68689c')
@@ -13,16 +15,16 @@ import hashlib
 from dataclasses import dataclass
 
 COLOURS = {
-    "none": "#828282",  # the controls are grey and dull
+    "none": "#828282",  # the controls are gray and dull
     "scrambled": "#825b68",
     "sinusoidal": "#8f0df7",  # added to the input: violets, blues, a deep green
     "hybrid": "#8268f7",
     "fourier": "#758fd0",
     "continuous": "#689ca9",
     "learned": "#34825b",
-    "rotary": "#d01a00",  # turning queries and keys: red, orange
+    "rotary": "#d01a00",  # rotating queries and keys: red, orange
     "pope": "#f76800",
-    "alibi": "#41a941",  # on the scores: greens, and purple for the one that asks the content
+    "alibi": "#41a941",  # on the scores: greens, and purple for the one that uses the query
     "t5": "#007500",
     "relative": "#829c75",
     "shaw": "#b62782",
@@ -42,7 +44,8 @@ NEAR_INK = 0.6  # the share of ink in the first of several shades
 
 @dataclass(frozen=True)
 class Theme:
-    """What stands behind the lines, and the colours of matrices: from − to + around 0, and from little to much."""
+    """What stands behind the lines, and the colours of matrices: from − to + around 0, and from
+    little to much."""
 
     paper: str
     ink: str
@@ -73,7 +76,8 @@ THEMES = {
 
 
 def colour(name: str) -> str:
-    """The colour of an encoding; for a name that is not ours, a spare one that depends on the name alone."""
+    """The colour of an encoding; for a name that is not ours, a spare one that depends on the name
+    alone."""
     return COLOURS.get(name) or SPARE[_number(name) % len(SPARE)]
 
 
@@ -88,7 +92,8 @@ def dash(name: str) -> tuple[float, ...]:
 
 
 def shades(name: str, count: int, theme: str = "light") -> list[str]:
-    """Shades of an encoding's colour, from near the ink to its own: for its heads or dimensions, each well readable.
+    """Shades of an encoding's colour, from near the ink to its own: for its heads or dimensions,
+    each well readable.
 
     >>> shades("rotary", 3)
     ['#641d16', '#9a1c0b', '#d01a00']

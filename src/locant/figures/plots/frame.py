@@ -1,4 +1,5 @@
-"""What all pictures share: whose picture it is, on light or dark paper, one style, and where it is drawn."""
+"""What all plots share: the encoding's color, a light or dark theme, one style, and the figure to
+draw on."""
 
 from __future__ import annotations
 
@@ -20,12 +21,13 @@ from locant._internal.checks import one_of
 from locant.figures.plots.colours import DASHES, THEMES, Theme, colour, shades
 
 Array = NDArray[np.float64]
-MOST_LINES = 8  # heads in one picture
+MAX_LINES = 8  # heads in one plot
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Whose picture it is (its colour), the theme, a note under the title, and the figure, or part of one, to draw on."""
+    """The encoding whose plot it is, the theme, a note under the title, and the figure to draw
+    on."""
 
     name: str = ""
     theme: str = "light"
@@ -33,7 +35,7 @@ class Frame:
     figure: Figure | SubFigure | None = None
 
     def __post_init__(self) -> None:
-        one_of("a picture", "theme", self.theme, THEMES)
+        one_of("a plot", "theme", self.theme, THEMES)
 
     @property
     def look(self) -> Theme:
@@ -45,7 +47,7 @@ class Frame:
 
     @property
     def diverging(self) -> LinearSegmentedColormap:
-        """From − to +, 0 in the middle."""
+        """Return the color map from − to +, with 0 in the middle."""
         return LinearSegmentedColormap.from_list("locant", self.look.diverging)
 
     @property
@@ -53,15 +55,13 @@ class Frame:
         return LinearSegmentedColormap.from_list("locant", self.look.sequential)
 
     def lines(self, count: int) -> list[dict[str, Any]]:
-        """How to draw several lines of one encoding: shades of its colour, each with its own dash."""
-        dashes = [
-            (0, DASHES[at % len(DASHES)]) if DASHES[at % len(DASHES)] else "-"
-            for at in range(count)
-        ]
-        return [
-            {"color": c, "linestyle": d}
-            for c, d in zip(shades(self.name, count, self.theme), dashes, strict=True)
-        ]
+        """Return the styles of several lines of one encoding: shades of its color, each with its
+        dash."""
+        styles: list[dict[str, Any]] = []
+        for number, shade in enumerate(shades(self.name, count, self.theme)):
+            pattern = DASHES[number % len(DASHES)]
+            styles.append({"color": shade, "linestyle": (0, pattern) if pattern else "-"})
+        return styles
 
     @contextmanager
     def axes(
@@ -74,13 +74,16 @@ class Frame:
         square: bool = False,
         **grid: Any,
     ) -> Iterator[list[Axes]]:
-        """Empty axes in the style, under a title; `size` in inches, for when there is no figure yet."""
+        """Yield empty axes in the style, under a title; `size` in inches, for when there is no
+        figure yet."""
         with matplotlib.rc_context(style(self.look)):
             figure = self.figure or Figure(
                 figsize=size, layout="compressed" if square else "constrained"
             )
-            whose = self.name.rpartition(":")[2]
-            lines = [f"{whose}: {title}" if whose else title, *([self.note] if self.note else [])]
+            label = self.name.rpartition(":")[2]
+            lines = [f"{label}: {title}" if label else title]
+            if self.note:
+                lines.append(self.note)
             figure.suptitle("\n".join(lines), x=0.01, ha="left", linespacing=1.4, parse_math=False)
             yield list(figure.subplots(rows, columns, squeeze=False, **grid).flat)
 
@@ -89,9 +92,9 @@ PLAIN = Frame()
 
 
 def style(look: Theme) -> Any:
-    """matplotlib's settings for a theme."""
+    """Return matplotlib's settings for a theme."""
     return {
-        "font.family": "DejaVu Sans",  # comes with matplotlib, so that a picture is the same everywhere
+        "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
         "font.size": 10.5,
         "axes.titlesize": 10.5,
         "figure.titlesize": 11.5,
@@ -118,25 +121,27 @@ def style(look: Theme) -> Any:
     }
 
 
-def whole(*axes: Axis) -> None:
-    """Ticks at whole numbers alone: there is no position 2.5 here."""
+def integer_ticks(*axes: Axis) -> None:
+    """Put ticks at integers only: there is no position 2.5 here."""
     for axis in axes:
         axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
 
 
-def alike(curves: Array) -> dict[str, Array]:
-    """The curves of the heads by their labels; heads with one and the same curve share it.
+def curves_by_head(curves: Array) -> dict[str, Array]:
+    """Label the curves of the heads; heads with the same curve share one.
 
-    >>> list(alike(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])))
+    >>> list(curves_by_head(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])))
     ['heads 1, 2', 'head 3']
     """
     groups: list[list[int]] = []
     for head, curve in enumerate(curves):
-        mates = next(
-            (group for group in groups if np.allclose(curves[group[0]], curve, atol=1e-9)), None
-        )
-        groups.append([head]) if mates is None else mates.append(head)
-    shown = [groups[at] for at in some(len(groups))]
+        for group in groups:
+            if np.allclose(curves[group[0]], curve, atol=1e-9):
+                group.append(head)
+                break
+        else:
+            groups.append([head])
+    shown = [groups[index] for index in evenly_spread(len(groups))]
     return {_heads(group, len(curves)): curves[group[0]] for group in shown}
 
 
@@ -146,12 +151,12 @@ def _heads(group: list[int], count: int) -> str:
     return f"head{'s' * (len(group) > 1)} {', '.join(str(head + 1) for head in group)}"
 
 
-def some(count: int, most: int = MOST_LINES) -> list[int]:
-    """At most so many of 0..count−1, evenly spread.
+def evenly_spread(count: int, most: int = MAX_LINES) -> list[int]:
+    """Choose at most `most` of 0..count−1, evenly spread.
 
-    >>> some(4), some(16, most=4)
+    >>> evenly_spread(4), evenly_spread(16, most=4)
     ([0, 1, 2, 3], [0, 5, 10, 15])
     """
-    return sorted(
-        {round(at * (count - 1) / max(min(count, most) - 1, 1)) for at in range(min(count, most))}
-    )
+    chosen = min(count, most)
+    step = (count - 1) / max(chosen - 1, 1)
+    return sorted({round(number * step) for number in range(chosen)})

@@ -1,4 +1,4 @@
-"""Several pictures of one encoding, each drawn by the file of its name and written to a folder."""
+"""Draw pictures by their names, and write a gallery of them to a folder."""
 
 from __future__ import annotations
 
@@ -9,41 +9,35 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from locant.figures.data import Picture, catalog
 from locant.figures.plots.frame import PLAIN, Frame
 from locant.figures.plots.saving import save
 
 
-def draw(picture: str, numbers: Mapping[str, Any], frame: Frame = PLAIN) -> tuple[Axes, ...]:
-    """One picture by its name, such as "heat", from the numbers that its `draw` takes."""
-    axes: tuple[Axes, ...] = import_module(f"locant.figures.plots.{picture}").draw(
-        **numbers, frame=frame
-    )
+def draw(plot: str, numbers: Mapping[str, Any], frame: Frame = PLAIN) -> tuple[Axes, ...]:
+    """Draw a plot by its name, such as "heat", from the numbers that its `draw` takes."""
+    module = import_module(f"locant.figures.plots.{plot}")
+    axes: tuple[Axes, ...] = module.draw(**numbers, frame=frame)
     return axes
 
 
-def caption(picture: str) -> str:
-    """What a picture shows, in a sentence.
-
-    >>> caption("similarity")
-    'Similarity: the cosine between the vectors of every two positions.'
-    """
-    return (import_module(f"locant.figures.plots.{picture}").__doc__ or "").strip()
-
-
 def write(
-    pictures: Mapping[str, Mapping[str, Any]],
+    measured: Mapping[str, Mapping[str, Any]],
     folder: Path,
-    endings: Iterable[str],
+    formats: Iterable[str],
     frame: Frame = PLAIN,
-) -> Iterator[tuple[str, list[Path]]]:
-    """Draw and write pictures, by name, one after the other; gives the name and the files of each as it is done."""
-    endings = list(endings)
-    for picture, numbers in pictures.items():
-        axes = draw(picture, numbers, frame)
-        yield (
-            picture,
-            [
-                save(axes, folder / f"{picture}.{ending}", title=caption(picture))
-                for ending in endings
-            ],
-        )
+) -> Iterator[tuple[Picture, list[Path]]]:
+    """Draw the pictures of an encoding and write them; yield each with its files as soon as it is
+    done.
+
+    measured  the numbers of each picture, by its name, as `measure_all` returns them
+    """
+    formats = list(formats)
+    pictures = catalog()
+    for name, numbers in measured.items():
+        picture = pictures[name]
+        axes = draw(picture.plot, numbers, frame)
+        files = []
+        for suffix in formats:
+            files.append(save(axes, folder / f"{name}.{suffix}", title=picture.caption))
+        yield picture, files

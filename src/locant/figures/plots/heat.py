@@ -1,4 +1,4 @@
-"""Heat map: every number of every position's vector, positions downwards, dimensions across."""
+"""Plot a heat map: every number of every position's vector, positions down, dimensions across."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from locant.figures.plots.matrix import matrix, scale
 
 
 def draw(values: Array, *, what: str = "", frame: Frame = PLAIN) -> tuple[Axes, ...]:
-    """values (positions, width); what they are, for the title."""
+    """Draw values (positions, width); `what` they are is the title."""
     with frame.axes(size=(7.2, 4.6), title=what) as (axes,):
         image = matrix(axes, values, frame, down="position", across="dimension")
         scale(axes, image, "value")

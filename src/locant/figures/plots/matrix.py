@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.image import AxesImage
 
-from locant.figures.plots.frame import Array, Frame, whole
+from locant.figures.plots.frame import Array, Frame, integer_ticks
 
 
 def matrix(
@@ -33,7 +33,7 @@ def matrix(
     axes.grid(visible=False)
     axes.set_xlabel(across)
     axes.set_ylabel(down)
-    whole(axes.xaxis, axes.yaxis)
+    integer_ticks(axes.xaxis, axes.yaxis)
     return image
 
 

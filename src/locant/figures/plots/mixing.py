@@ -1,4 +1,4 @@
-"""Tokens and positions mixed: the token's part, the position's part, and both."""
+"""Plot tokens and positions mixed: the token's part, the position's part, and both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ def draw(
     across: str,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """parts: matrices with a row a word, by their titles, each in its own scale; across: what their columns are."""
+    """Draw matrices with a row per word side by side, each in its own scale.
+
+    parts   the matrices, by their titles
+    what    what they hold; across: what their columns are
+    """
     square = all(part.shape == (len(words), len(words)) for part in parts.values())
     with frame.axes(
         1,
@@ -36,5 +40,5 @@ def draw(
                     range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor"
                 )
         axes[0].set_yticks(range(len(words)), words)
-        scale(axes, image, "share of the part's largest")
+        scale(axes, image, "share of the panel's largest value")
     return tuple(axes)

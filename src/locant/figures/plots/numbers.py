@@ -1,4 +1,4 @@
-"""Numbers: the first 11 × 11, printed in their cells."""
+"""Plot a small matrix with its numbers printed in their cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from locant.figures.plots.matrix import largest, matrix, print_numbers, scale
 def draw(
     values: Array, *, what: str = "numbers", down: str, across: str, frame: Frame = PLAIN
 ) -> tuple[Axes, ...]:
-    """A small matrix, and what its rows and columns are."""
+    """Draw a small matrix; `down` and `across` say what its rows and columns are."""
     with frame.axes(
         size=(7.4, 5.4), title=f"{what}, the first {values.shape[0]} × {values.shape[1]}"
     ) as (axes,):

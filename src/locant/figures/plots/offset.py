@@ -1,4 +1,4 @@
-"""The offset's matrix: one M that moves every position's vector by k, PE(p + k) = M·PE(p); and a part of it."""
+"""Plot the matrix of an offset: PE(p + k) = M·PE(p) for every position p; and a part of it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ def draw(
     transformation: Array,
     *,
     offset: int,
-    missed: float,
+    error: float,
     corner: Sequence[int],
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """transformation (width, width); missed: what it leaves over, as a share of a vector's length; corner: some
-    dimensions whose entries are printed.
+    """Draw the matrix, and its entries at a few dimensions.
+
+    transformation  (width, width); error: its largest error relative to a vector's norm
+    corner          the dimensions whose entries are printed
     """
     with frame.axes(
         1, 2, size=(9.4, 4.8), title=f"one matrix moves every vector by {offset}", square=True
@@ -33,6 +35,6 @@ def draw(
         axes[1].set_yticks(range(len(corner)), map(str, corner))
         print_numbers(axes[1], part, image, 2)
         scale(axes, image, "entry of M")
-        axes[0].set_title(f"M with PE(p + {offset}) = M·PE(p), up to {missed:.0e}")
-        axes[1].set_title("a part of it; what turns together is side by side")
+        axes[0].set_title(f"M with PE(p + {offset}) = M·PE(p), up to {error:.0e}")
+        axes[1].set_title("a part of it, with the dimensions of a pair side by side")
     return tuple(axes)

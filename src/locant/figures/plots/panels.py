@@ -1,4 +1,4 @@
-"""Small multiples: one panel a row of a study, all in one scale, best first."""
+"""Draw small multiples: a panel for each entrant of a study, all in one scale, best first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import Frame
 
 ACROSS = 5
-NARROWEST, LOWEST = 6.4, 2.2  # inches: a title needs so much, and so does the label at the side
+MIN_WIDTH, MIN_HEIGHT = 6.4, 2.2  # inches that the title and the label at the side need
 
 
 @contextmanager
@@ -29,17 +29,19 @@ def panels(
     beside: Sequence[str] = (),
     **grid: Any,
 ) -> Iterator[list[Axes]]:
-    """One axes an entrant under its name, perhaps with a note below or beside it; `across` and `down` label all.
+    """Yield an axes for each entrant under its name, with a note below or beside it if there is
+    one.
 
-    size, most  inches of a panel, and how many stand side by side
+    across, down  labels of all panels
+    size, most    inches of a panel, and how many stand side by side
     """
     count = len(entrants)
     columns = min(count, most)
     rows = -(-count // columns)
-    tall = max(size[1], LOWEST / rows) + 0.17 * bool(notes)
-    whole = max(0.8 + size[0] * columns, NARROWEST), 1.2 + tall * rows
+    height = max(size[1], MIN_HEIGHT / rows) + 0.17 * bool(notes)
+    figure_size = max(0.8 + size[0] * columns, MIN_WIDTH), 1.2 + height * rows
     with frame.axes(
-        rows, columns, size=whole, title=title, **{"sharex": True, "sharey": True, **grid}
+        rows, columns, size=figure_size, title=title, **{"sharex": True, "sharey": True, **grid}
     ) as axes:
         for at, (one, panel) in enumerate(zip(entrants, axes, strict=False)):
             panel.set_title(
@@ -57,7 +59,7 @@ def panels(
 def behind(
     axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str, **style: Any
 ) -> None:
-    """In every panel the lines of all rows, thin and pale, for comparison."""
+    """Draw the lines of all entrants in every panel, thin and pale, for comparison."""
     for panel in axes:
         for x, y in lines:
             panel.plot(x, y, color=colour, linewidth=0.7, zorder=1, **style)

@@ -1,4 +1,4 @@
-"""Dot product against distance: from several starts, so that it shows whether the distance is all that counts."""
+"""Plot dot products against distance, from several starts: does the distance alone count?"""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def draw(
     what: str = "",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """products (starts, distances): of the vector at each start with the one so many positions on."""
+    """Draw products (starts, distances): of the vector at each start with the one a distance
+    later."""
     with frame.axes(size=(7.6, 4.2), title="dot product against distance") as (axes,):
         for rank, (start, line, look) in enumerate(
             zip(starts, products, frame.lines(len(starts)), strict=True)
         ):
-            width = 1.6 + 1.6 * (
-                len(starts) - 1 - rank
-            )  # the first is broad, so that lines on top of it leave it seen
+            # the first is the widest, so that it stays visible under the others
+            width = 1.6 + 1.6 * (len(starts) - 1 - rank)
             axes.plot(distances, line, label=f"p = {start}", **look | {"linewidth": width})
         axes.set_xlabel("distance k (positions)")
         axes.set_ylabel("dot product of the vectors at p and p + k")

@@ -1,4 +1,4 @@
-"""Properties: which of them every encoding claims, and whether they hold."""
+"""Plot properties: which of them each encoding claims, and whether they hold."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ def draw(
     verdicts: Sequence[Sequence[str]],
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """verdicts: for each row one word a property: holds, fails, not claimed, seen or not judged."""
+    """Draw a mark for each entrant and property: holds, fails, not claimed, seen or not judged."""
     look = frame.look
     size = max(2.0 + 0.3 * len(properties), 6.4), 2.0 + 0.28 * len(entrants)
-    with frame.axes(size=size, title="properties, measured and held against what is claimed") as (
-        axes,
-    ):
+    title = "properties, measured and compared with the claims"
+    with frame.axes(size=size, title=title) as (axes,):
         for at, row in enumerate(verdicts):
             for across, word in enumerate(row):
                 _cell(axes, at, across, one_of("properties", "verdict", word, list(MARKS)), look)

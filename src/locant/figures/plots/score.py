@@ -1,18 +1,17 @@
-"""Score against distance: what one query gives to equal keys before and after it, in each head."""
+"""Plot scores against distance: what one query gives to equal keys before and after it."""
 
 from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from locant.figures.plots.frame import PLAIN, Array, Frame, alike
+from locant.figures.plots.frame import PLAIN, Array, Frame, curves_by_head
 
 
 def draw(distances: Array, *, scores: Array, frame: Frame = PLAIN) -> tuple[Axes, ...]:
-    """scores (heads, distances); a distance below 0 is a key before the query."""
-    lines = alike(scores)
-    with frame.axes(size=(7.6, 4.2), title="score against distance, the content being equal") as (
-        axes,
-    ):
+    """Draw scores (heads, distances); a distance below 0 is a key before the query."""
+    lines = curves_by_head(scores)
+    title = "score against distance, for equal content"
+    with frame.axes(size=(7.6, 4.2), title=title) as (axes,):
         for (label, line), look in zip(lines.items(), frame.lines(len(lines)), strict=True):
             axes.plot(distances, line, label=label, **look)
         axes.axvline(0, color=frame.look.muted, linewidth=0.8)

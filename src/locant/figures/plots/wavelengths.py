@@ -1,32 +1,33 @@
-"""Wavelengths: how many positions one full turn takes in each dimension; linear, and logarithmic."""
+"""Plot wavelengths: how many positions one full turn takes in each dimension, linear and
+logarithmic."""
 
 from __future__ import annotations
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from locant.figures.plots.frame import PLAIN, Array, Frame, whole
+from locant.figures.plots.frame import PLAIN, Array, Frame, integer_ticks
 
 
 def draw(
     dimensions: Array, *, wavelengths: Array, length: int | None = None, frame: Frame = PLAIN
 ) -> tuple[Axes, ...]:
-    """A wavelength for each dimension; the line at `length` parts the waves that make a full turn from the others."""
+    """Draw a wavelength for each dimension, and a line at `length`: waves below it make a full
+    turn."""
     with frame.axes(1, 2, size=(8.6, 3.8), title="positions in one full turn") as axes:
         for one, kind in zip(axes, ("linear", "log"), strict=True):
             one.plot(dimensions, wavelengths, "o", markersize=5, color=frame.colour)
             one.set_yscale(kind)
-            whole(one.xaxis)
+            integer_ticks(one.xaxis)
             one.set_xlabel("dimension")
             one.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
             if length is not None:
                 one.axhline(length, color=frame.look.muted, linewidth=1, linestyle=(0, (4, 3)))
         if length is not None:
-            at, where = (1.02, length), ("axes fraction", "data")
             axes[1].annotate(
                 f"length\n{length:,}",
-                at,
-                xycoords=where,
+                (1.02, length),
+                xycoords=("axes fraction", "data"),
                 va="center",
                 color=frame.look.muted,
                 fontsize=9,

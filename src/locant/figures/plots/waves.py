@@ -1,4 +1,4 @@
-"""Waves: single dimensions over the positions, sines and cosines apart."""
+"""Plot waves: single dimensions over the positions, sines and cosines apart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def draw(
     what: str = "single dimensions",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """panels: for each kind of wave (its title) the lines by their labels, each with a value a position."""
+    """Draw a panel for each kind of wave (its title), with lines by their labels."""
     with frame.axes(
         len(panels), size=(7.6, 1.0 + 2.1 * len(panels)), title=what, sharex=True
     ) as axes:

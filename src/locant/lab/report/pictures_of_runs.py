@@ -116,7 +116,7 @@ def attention(shown: Shown) -> Picture | None:
     numbers = {
         "entrants": shown.entrants(row for row, _ in found),
         "weights": [weights[place] for weights, place in zip(every, chosen, strict=True)],
-        "places": [f"layer {layer + 1}, head {head + 1}" for layer, head in chosen],
+        "labels": [f"layer {layer + 1}, head {head + 1}" for layer, head in chosen],
     }
     caption = "What one head of each model looks at in one and the same example, each in its own scale; of all heads "
     caption += (

@@ -1,30 +1,30 @@
-// Attention: where a small model looks, with each encoding, by layer and head, before and after training.
+// Attention: what a small model attends to with each encoding, by layer and head, before and after training.
 
-import { ask, latest } from "../ask.js";
-import { choice, slider, text, ticks } from "../controls.js";
+import { checkboxes, choice, slider, text } from "../controls.js";
 import { el, fill } from "../dom.js";
-import { extent, lines, weights } from "../draw.js";
 import { Figure } from "../figure.js";
-import { colours } from "../look.js";
+import { extent, lines, weights } from "../plots.js";
+import { request, latest } from "../request.js";
+import { colours } from "../theme.js";
 
-const USUAL = { of: "", words: "the cat chased the mouse into the garden", back: "1", when: "before", layer: "1", head: "1", rows: "" };
+const DEFAULTS = { of: "", words: "the cat chased the mouse into the garden", back: "1", when: "before", layer: "1", head: "1", rows: "" };
 const LAYERS = 2;
 const HEADS = 4;
 
 export function build(root, start, given, save) {
-  const chosen = { ...USUAL, ...given };
+  const chosen = { ...DEFAULTS, ...given };
   const known = new Map();
   const figures = new Map();
   let open = true;
-  let turn = 0;
+  let round = 0;
   let studies = {};
   const window = new Figure(() => `window-${chosen.of}`, { height: 220 });
   const grid = el("div", { class: "many" });
-  const told = el("p", { class: "fine", role: "status" });
+  const explanation = el("p", { class: "fine", role: "status" });
   const filter = el("div", {});
   const change = (name, value) => {
     chosen[name] = String(value);
-    save(Object.fromEntries(Object.entries(chosen).filter(([key, one]) => USUAL[key] !== one)));
+    save(Object.fromEntries(Object.entries(chosen).filter(([key, one]) => DEFAULTS[key] !== one)));
   };
 
   const every = () => (chosen.of ? (studies[chosen.of]?.attention ?? []).map((name) => [name, name]) : start.encodings.map((one) => [one.name, one.label]));
@@ -41,62 +41,62 @@ export function build(root, start, given, save) {
     const figure = figures.get(name);
     const layer = got.weights[Math.min(Number(chosen.layer), got.weights.length) - 1];
     const values = layer[Math.min(Number(chosen.head), layer.length) - 1];
-    const right = typeof got.right === "number" ? `, right in ${Math.round(100 * got.right)} %` : "";
-    figure.show(() => weights(values, { title: `${label}, ${chosen.when}${right}`, names: got.words ?? (got.tokens?.length <= 32 ? got.tokens.map(String) : null) }));
+    const accuracy = typeof got.accuracy === "number" ? `, accuracy ${Math.round(100 * got.accuracy)} %` : "";
+    figure.show(() => weights(values, { title: `${label}, ${chosen.when} training${accuracy}`, names: got.words ?? (got.tokens?.length <= 32 ? got.tokens.map(String) : null) }));
     if (got.series) window.show(() => lines({ "": [{ name: "value", x: got.series.map((_, at) => at), y: got.series, colour: colours().ink }] },
-      { title: `the window: its first feature (seed ${got.seed})`, across: "step", down: "value", ends: extent(got.series) }));
+      { title: `the example: its first feature (seed ${got.seed})`, across: "step", down: "value", ends: extent(got.series) }));
   }
 
   const load = latest(async () => {
-    const mine = turn;
+    const mine = round;
     for (const [name, label] of shown()) {
-      const asked = question(name);
-      const key = JSON.stringify(asked);
-      if (!known.has(key)) figures.get(name)?.say(`${label}: ${chosen.when === "after" && !chosen.of ? "in training, some seconds…" : "…"}`);
+      const wanted = question(name);
+      const key = JSON.stringify(wanted);
+      if (!known.has(key)) figures.get(name)?.explain(`${label}: ${chosen.when === "after" && !chosen.of ? "training, a few seconds…" : "…"}`);
     }
     for (const [name, label] of shown()) {
-      const asked = question(name);
-      const key = JSON.stringify(asked);
-      if (!known.has(key)) await ask(...asked).then((got) => known.set(key, got), (problem) => figures.get(name)?.say(`${label}: ${problem.message}`));
-      if (!open || mine !== turn) return; // something newer was asked
+      const wanted = question(name);
+      const key = JSON.stringify(wanted);
+      if (!known.has(key)) await request(...wanted).then((got) => known.set(key, got), (problem) => figures.get(name)?.explain(`${label}: ${problem.message}`));
+      if (!open || mine !== round) return; // a newer request has been made
       if (known.has(key) && figures.has(name)) draw(name, label, known.get(key));
     }
   });
-  const refresh = () => { turn += 1; load(); };
+  const refresh = () => { round += 1; load(); };
 
   function rebuild() {
     for (const figure of figures.values()) figure.end();
     figures.clear();
     for (const [name, label] of shown()) figures.set(name, new Figure(() => `attention-${label}-${chosen.when}-layer${chosen.layer}-head${chosen.head}`, { height: 300 }));
     fill(grid, ...[...figures.values()].map((figure) => figure.element));
-    fill(filter, ticks("show", every(), shown().map(([name]) => name), (names) => { change("rows", names.join("|")); rebuild(); }).element);
+    fill(filter, checkboxes("show", every(), shown().map(([name]) => name), (names) => { change("rows", names.join("|")); rebuild(); }).element);
     window.element.hidden = !chosen.of;
     sentence.element.hidden = back.element.hidden = Boolean(chosen.of);
-    told.textContent = chosen.of
-      ? "A model of this study on its example of the first seed: built anew, or as its run left it."
-      : `A causal model of ${LAYERS} layers and ${HEADS} heads, at random, or trained for a few seconds to name the word ${chosen.back} place${chosen.back === "1" ? "" : "s"} back in rows of random words. Each row of a figure is a word, and shows where it looks.`;
+    explanation.textContent = chosen.of
+      ? "The study's model of each encoding on the example of the first seed, before and after its training. Each row of a figure is a query: it shows how much weight each key gets."
+      : `A causal model with ${LAYERS} layers and ${HEADS} heads, with random weights or trained for a few seconds to name the word that stands ${chosen.back} word${chosen.back === "1" ? "" : "s"} back in sequences of random words. Each row of a figure is a query: it shows how much weight each key gets.`;
     refresh();
   }
 
-  const set = (name, whole) => (value) => { change(name, value); if (whole) rebuild(); else refresh(); };
+  const set = (name, changesText) => (value) => { change(name, value); if (changesText) rebuild(); else refresh(); };
   const sentence = text("sentence", chosen.words, set("words"), { maxlength: "400" });
   const back = slider("words back", { min: 1, max: 4, value: Number(chosen.back), onInput: set("back", true) });
   const source = el("div", {});
   root.append(
     el("div", { class: "controls" }, source,
-      choice("training", [["before", "before"], ["after", "after"]], chosen.when, set("when")).element,
+      choice("weights", [["before", "before training"], ["after", "after training"]], chosen.when, set("when")).element,
       slider("layer", { min: 1, max: LAYERS, value: Number(chosen.layer), onInput: set("layer") }).element,
       slider("head", { min: 1, max: HEADS, value: Number(chosen.head), onInput: set("head") }).element,
       back.element, sentence.element),
-    filter, told, window.element, grid);
+    filter, explanation, window.element, grid);
 
   async function begin() {
-    const listed = await ask("studies").catch(() => ({ studies: [] }));
-    const full = await Promise.all(listed.studies.slice(0, 20).map(({ id }) => ask("study", { study: id }).catch(() => null)));
+    const listed = await request("studies").catch(() => ({ studies: [] }));
+    const full = await Promise.all(listed.studies.slice(0, 20).map(({ id }) => request("study", { study: id }).catch(() => null)));
     if (!open) return;
     studies = Object.fromEntries(full.filter((one) => one?.attention.length).map((one) => [one.id, one]));
     if (!studies[chosen.of]) chosen.of = "";
-    fill(source, choice("of", [["", "a sentence"], ...Object.values(studies).map((one) => [one.id, `a window: ${one.id}`])], chosen.of, (id) => { change("rows", ""); change("of", id); rebuild(); }).element);
+    fill(source, choice("input", [["", "a sentence"], ...Object.values(studies).map((one) => [one.id, `example of ${one.id}`])], chosen.of, (id) => { change("rows", ""); change("of", id); rebuild(); }).element);
     rebuild();
   }
   begin();

@@ -1,19 +1,19 @@
-// Studies: the runs in the store, renewed while one is being computed; the table, the forest plot, the length curves.
+// Studies: the runs in the store, updated while a study runs; the table, the forest plot, the curves over length.
 
-import { ask } from "../ask.js";
-import { choice, ticks } from "../controls.js";
+import { checkboxes, choice } from "../controls.js";
 import { el, fill, table } from "../dom.js";
 import { Figure, saveCsv } from "../figure.js";
-import { PLOTS } from "../study.js";
+import { request } from "../request.js";
+import { PLOTS } from "../study_plots.js";
 
-const EVERY = 3000; // milliseconds between two looks at the store
+const POLL_MILLISECONDS = 3000;
 
 export function build(root, start, given, save) {
   const chosen = { study: "", rows: "", ...given };
   const figures = {};
   const list = el("div", {});
   const running = el("section", { "aria-live": "polite" });
-  const place = el("div", {});
+  const content = el("div", {});
   let timer = null;
   let open = true;
   let known = "";
@@ -25,7 +25,7 @@ export function build(root, start, given, save) {
   function drawFigures() {
     for (const [name, figure] of Object.entries(figures)) figure.show(() => PLOTS[name](shown, wanted));
     const rows = shown.rows.filter(([name]) => wanted(name));
-    fill(place.querySelector(".table"), table(shown.heads, rows, shown.facts));
+    fill(content.querySelector(".table"), table(shown.heads, rows, shown.facts));
   }
 
   function clear() {
@@ -38,24 +38,24 @@ export function build(root, start, given, save) {
       figures[name] = new Figure(() => `${shown.id}-${name}`, { height: name === "lengths" ? 420 : 130 + 24 * names.length });
       return el("section", {}, figures[name].element, el("p", { class: "fine" }, caption));
     });
-    fill(place,
+    fill(content,
       el("h2", {}, shown.title), el("p", {}, shown.question), el("p", { class: "verdict" }, shown.verdict),
       ...shown.failures.map((why) => el("p", { class: "reason" }, `failed: ${why}`)),
-      ticks("show", Object.keys(shown.entrants).map((name) => [name, name]), Object.keys(shown.entrants).filter(wanted), (names) => { change("rows", names.join("|")); drawFigures(); }).element,
+      checkboxes("show", Object.keys(shown.entrants).map((name) => [name, name]), Object.keys(shown.entrants).filter(wanted), (names) => { change("rows", names.join("|")); drawFigures(); }).element,
       el("div", { class: "table" }),
       el("p", { class: "fine" }, `Ties: ${shown.note}.`),
       el("div", { class: "keep" }, el("button", { type: "button", class: "small", title: "Download the table as CSV", onclick: () => saveCsv(shown.id, shown.heads, shown.rows) }, "CSV")),
       el("div", { class: "pair" }, ...sections),
-      el("p", { class: "fine" }, `Study ${shown.id}, made by: ${shown.command}`));
+      el("p", { class: "fine" }, `Study ${shown.id}, computed by: ${shown.command}`));
     drawFigures();
   }
 
   async function load() {
     try {
-      shown = await ask("study", { study: chosen.study });
+      shown = await request("study", { study: chosen.study });
       if (open) drawStudy();
     } catch (problem) {
-      fill(place, el("p", { class: "reason" }, problem.message));
+      fill(content, el("p", { class: "reason" }, problem.message));
     }
   }
 
@@ -63,12 +63,12 @@ export function build(root, start, given, save) {
     const parts = unfinished.map(({ task, metric, searched, rows }) => table(
       ["row", "runs", "failed", metric ? `mean ${metric}` : "mean"],
       rows.map((row) => [row.name, row.done, row.failed, row.mean === null ? "" : row.mean.toFixed(3)]),
-      `${task}: not finished; ${searched} runs of its search are done`));
-    fill(running, flying ? el("p", { class: "verdict" }, `${flying} runs are being computed now.`) : null, ...parts);
+      `${task}: running; ${searched} runs of its search are done`));
+    fill(running, flying ? el("p", { class: "verdict" }, `${flying} run${flying === 1 ? " is" : "s are"} being computed now.`) : null, ...parts);
   }
 
-  async function look() {
-    const got = await ask("studies").catch((problem) => ({ problem: problem.message }));
+  async function poll() {
+    const got = await request("studies").catch((problem) => ({ problem: problem.message }));
     if (!open) return;
     if (got.problem) fill(running, el("p", { class: "reason" }, got.problem));
     else {
@@ -76,18 +76,18 @@ export function build(root, start, given, save) {
       const now = JSON.stringify(got.studies);
       if (now !== known) {
         known = now;
-        renew(got.studies);
+        update(got.studies);
       }
     }
-    timer = setTimeout(look, EVERY);
+    timer = setTimeout(poll, POLL_MILLISECONDS);
   }
 
-  function renew(studies) {
+  function update(studies) {
     if (!studies.length) {
       fill(list);
-      fill(place, el("h2", {}, "No study yet"), el("p", {}, `The store ${start.store} holds none. Run one, and it appears here while it runs:`),
+      fill(content, el("h2", {}, "No study yet"), el("p", {}, `The store ${start.store} is empty. Start a study, and it appears here while it runs:`),
         el("pre", { class: "formula" }, "locant compare order --quick"),
-        el("p", {}, "Or open studies that somebody packed: locant explore --store studies.json.gz"));
+        el("p", {}, "Or open packed studies: locant explore --store studies.json.gz"));
       return;
     }
     if (!studies.some((one) => one.id === chosen.study)) chosen.study = studies[0].id;
@@ -96,7 +96,7 @@ export function build(root, start, given, save) {
     load();
   }
 
-  root.append(el("div", { class: "controls one" }, list), running, place);
-  look();
+  root.append(el("div", { class: "controls one" }, list), running, content);
+  poll();
   return { close: () => { open = false; clearTimeout(timer); clear(); } };
 }

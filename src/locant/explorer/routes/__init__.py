@@ -1,1 +1,0 @@
-"""The addresses, one file for each tab of the page."""
