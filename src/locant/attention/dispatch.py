@@ -18,7 +18,7 @@ from locant.attention.backends.tiled import backend as tiled
 from locant.attention.inputs import AttentionInputs, prepare, rotate
 from locant.attention.request import Request
 from locant.attention.validation import need_encoding
-from locant.encodings.base import Encoding, needs_scores
+from locant.encodings.base import Encoding, needs_scores, senses
 
 MIN_PAIRS_TO_EXAMINE = min(flex.MIN_PAIRS, tiled.MIN_PAIRS)  # below, every bias is materialized
 
@@ -241,6 +241,10 @@ def plan(
     token = torch.zeros(batch, heads, 1, width, dtype=dtype, device=device)
     first = prepare(encoding, q_pos.narrow(axis, 0, 1), k_pos.narrow(axis, 0, 1), like=token)
     inputs = prepare(encoding, q_pos, k_pos, like=token, causal=causal, mask=mask)
+    if senses(encoding):
+        state = encoding.sense(token.new_zeros(batch, keys, encoding.shape.dim), k_pos)
+        assert state is not None
+        inputs = inputs.with_states(state[..., keys - inputs.queries :, :], state)
     drop = nn.Dropout(share("plan", "dropout", dropout)) if dropout else None
     if _regroups(heads, groups, queries, encoding, drop):
         inputs = inputs.grouped(groups, dtype)

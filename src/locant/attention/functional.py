@@ -17,7 +17,7 @@ from locant._internal.checks import one_of, share, warn_renamed
 from locant.attention import dispatch
 from locant.attention.backends.reference import AttentionWithWeights, attend_with_weights
 from locant.attention.inputs import AttentionInputs, prepare, rotate
-from locant.attention.validation import check_tensors, positions_for
+from locant.attention.validation import check_states, check_tensors, positions_for
 from locant.encodings.base import Encoding
 from locant.encodings.none import Nothing
 from locant.shapes import Shape
@@ -37,6 +37,8 @@ def attend(
     dropout: float = 0.0,
     backend: str = "auto",
     path: str | None = None,
+    q_state: Tensor | None = None,
+    k_state: Tensor | None = None,
 ) -> Tensor:
     """Attend from queries (B,H,Q,d) to keys and values (B,G,K,d), H a multiple of G: (B,H,Q,d).
 
@@ -49,6 +51,8 @@ def attend(
     scale         of the scores, 1/√d by default
     backend       "auto", or "reference", "fused", "blocked", "tiled", "flex" to force one
     path          an earlier name of `backend`
+    q_state,      what `encoding.sense` returned for the tokens of the queries (B,1|H,Q,·) and of
+    k_state       the keys (B,1|H,K,·), if the encoding has states
 
     The encoding's `embed` acts on a model's input and is not called here.
 
@@ -61,7 +65,8 @@ def attend(
         warn_renamed("attend(path=…)", "attend(backend=…)")
         backend = "reference" if path == "explicit" else path
     one_of("attend", "backend", backend, ("auto", *dispatch.NAMES))
-    q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
+    states = _states(q_state, k_state)
+    q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, states)
     drop = nn.Dropout(share("attend", "dropout", dropout)) if dropout else None
     return dispatch.run(q, k, v, inputs, scale=scale, drop=drop, backend=backend)
 
@@ -77,11 +82,23 @@ def explicit(
     causal: bool = False,
     mask: Tensor | None = None,
     scale: float | None = None,
+    q_state: Tensor | None = None,
+    k_state: Tensor | None = None,
 ) -> AttentionWithWeights:
     """Attend as `attend` does, line by line, and return scores and weights too."""
-    q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale)
+    states = _states(q_state, k_state)
+    q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, states)
     k, v = dispatch.repeat_key_heads(q, k, v)
     return attend_with_weights(q, k, v, inputs, scale=scale)
+
+
+def _states(q_state: Tensor | None, k_state: Tensor | None) -> tuple[Tensor, Tensor] | None:
+    """Return both states, or None when there are none."""
+    if q_state is None and k_state is None:
+        return None
+    if q_state is None or k_state is None:
+        raise ValueError("q_state and k_state are given together, or neither of them.")
+    return q_state, k_state
 
 
 def _ready(
@@ -94,6 +111,7 @@ def _ready(
     causal: bool,
     mask: Tensor | None,
     scale: float | None,
+    states: tuple[Tensor, Tensor] | None,
 ) -> tuple[Tensor, Tensor, AttentionInputs, float]:
     """Check the arguments; return rotated queries and keys, the prepared inputs, and the scale."""
     if encoding is None:
@@ -101,6 +119,9 @@ def _ready(
     check_tensors(q, k, v, encoding)
     q_pos, k_pos = positions_for(encoding, q, k, q_pos, k_pos)
     inputs = prepare(encoding, q_pos, k_pos, like=q, causal=causal, mask=mask)
+    check_states(encoding, states, inputs.sizes)
+    if states is not None:
+        inputs = inputs.with_states(*states)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     q, k = rotate(inputs, q, k)
     return q, k, inputs, scale

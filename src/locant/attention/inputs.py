@@ -12,8 +12,10 @@ from locant.attention.backends.tiled.bias import (
     BlockBias,
     ComputedBias,
     MaskedBias,
+    States,
     ToeplitzBias,
     check_bias,
+    compute_bias,
 )
 from locant.attention.masks import (
     additive_mask,
@@ -24,7 +26,8 @@ from locant.attention.masks import (
     none_if_all_false,
 )
 from locant.attention.recomputing import BiasFacts, examine_bias
-from locant.encodings.base import Encoding
+from locant.attention.validation import check_states
+from locant.encodings.base import Encoding, senses
 
 
 class Materialized(NamedTuple):
@@ -63,9 +66,11 @@ class AttentionInputs:
         causal: bool,
         mask: Tensor | None,
         precomputed: Any = None,
+        states: States | None = None,
     ) -> None:
         self.encoding, self.q_pos, self.k_pos = encoding, q_pos, k_pos
         self.batch, self.causal, self.mask, self.precomputed = batch, causal, mask, precomputed
+        self.states = states  # of the tokens of one layer, if the encoding has a `sense`
         self.axis = -1 if encoding.axes == 1 else -2  # of the tokens in positions
         self.only_materialized = False  # nothing but `materialized` can be asked for
         self._facts: BiasFacts | None = None
@@ -89,7 +94,9 @@ class AttentionInputs:
     def bias_facts(self) -> BiasFacts:
         """What can be told about the bias from its positions."""
         if self._facts is None:
-            self._facts = examine_bias(self.encoding, self.q_pos, self.k_pos)
+            self._facts = examine_bias(
+                self.encoding, self.q_pos, self.k_pos, self.batch, self.states
+            )
         return self._facts
 
     def materialized(self, dtype: torch.dtype) -> Materialized:
@@ -108,7 +115,7 @@ class AttentionInputs:
             may_see = (
                 may_see | unseeing
             )  # a softmax over nothing would be NaN; the output is set to 0 later
-        bias = check_bias(self.encoding, self.encoding.bias(self.q_pos, self.k_pos), self.sizes)
+        bias = compute_bias(self.encoding, self.q_pos, self.k_pos, self.sizes, self.states)
         if bias is None:
             bias = None if may_see is None else additive_mask(may_see, dtype)
             return Materialized(bias, unseeing, plain_causal)
@@ -148,7 +155,15 @@ class AttentionInputs:
     def _block_bias(self, dtype: torch.dtype) -> BlockBias:
         facts = self.bias_facts
         if facts.kind == "computed":
-            return ComputedBias(self.encoding, self.batch, self.q_pos, self.k_pos, self.causal)
+            return ComputedBias(
+                self.encoding,
+                self.batch,
+                self.q_pos,
+                self.k_pos,
+                self.causal,
+                self.states,
+                facts.parameters,
+            )
         count = self.queries + self.keys - 1
         if facts.spacing is None:  # no bias: a line of zeros holds the causal order
             line = torch.zeros(1, 1, count, dtype=dtype, device=self.q_pos.device)
@@ -173,8 +188,30 @@ class AttentionInputs:
             mask = mask[..., :keys] if mask.shape[-2] == 1 else mask[..., first:last, :keys]
         q_pos = self.q_pos.narrow(self.axis, first, last - first)
         k_pos = self.k_pos.narrow(self.axis, 0, keys)
+        states = self.states
+        if states is not None:
+            states = States(states.q[..., first:last, :], states.k[..., :keys, :])
         return AttentionInputs(
-            self.encoding, q_pos, k_pos, batch=self.batch, causal=self.causal, mask=mask
+            self.encoding,
+            q_pos,
+            k_pos,
+            batch=self.batch,
+            causal=self.causal,
+            mask=mask,
+            states=states,
+        )
+
+    def with_states(self, q_state: Tensor, k_state: Tensor) -> AttentionInputs:
+        """Return the same inputs with the states of one layer's tokens."""
+        return AttentionInputs(
+            self.encoding,
+            self.q_pos,
+            self.k_pos,
+            batch=self.batch,
+            causal=self.causal,
+            mask=self.mask,
+            precomputed=self.precomputed,
+            states=States(q_state, k_state),
         )
 
     def grouped(self, groups: int, dtype: torch.dtype) -> AttentionInputs:
@@ -264,6 +301,28 @@ def rotate(
 ) -> tuple[Tensor, Tensor]:
     """Rotate queries and keys by their positions; `k_pos`, when only some of the keys are given."""
     k_pos = inputs.k_pos if k_pos is None else k_pos
+    encoding, q_pos = inputs.encoding, inputs.q_pos
     if inputs.precomputed is None:
-        return inputs.encoding.rotate(q, k, inputs.q_pos, k_pos)
-    return inputs.encoding.rotate(q, k, inputs.q_pos, k_pos, inputs.precomputed)
+        q, k = encoding.rotate(q, k, q_pos, k_pos)
+    else:
+        q, k = encoding.rotate(q, k, q_pos, k_pos, inputs.precomputed)
+    temperature = encoding.temperature(q_pos)
+    if temperature is None:
+        return q, k
+    return q * temperature[..., None, :, None].to(q.dtype), k
+
+
+def sense(inputs: AttentionInputs, x: Tensor, past: Tensor | None = None) -> AttentionInputs:
+    """Add the states of a layer's tokens x (B,T,D), if the encoding has a `sense`.
+
+    past  the states of the tokens in the cache; those of x follow them
+    """
+    if not senses(inputs.encoding):
+        return inputs
+    state = inputs.encoding.sense(x, inputs.q_pos, past)
+    if state is None:
+        raise ValueError(f"{type(inputs.encoding).__name__}.sense returned None for some tokens.")
+    batch, heads, queries, keys = inputs.sizes
+    all_states = state if past is None else torch.cat([past, state], -2)
+    check_states(inputs.encoding, (state, all_states), (batch, heads, queries, keys))
+    return inputs.with_states(state, all_states)

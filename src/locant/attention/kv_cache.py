@@ -57,17 +57,19 @@ _BUFFERS: MutableMapping[Tensor, KVBuffer] = (
 class Cache(NamedTuple):
     """Keys, values (B,G,T,d) and positions of the tokens so far.
 
-    A cache never changes: a step returns a new one."""
+    A cache never changes: a step returns a new one.
+    """
 
     k: Tensor
     v: Tensor
     pos: Tensor
+    state: Tensor | None = None  # (B,1|H,T,·), if the encoding has a `sense`
 
 
-def append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor) -> Cache:
-    """Append new keys and values to a cache; pos are the positions of all."""
+def append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor, state: Tensor | None = None) -> Cache:
+    """Append new keys and values to a cache; pos and state are those of all tokens."""
     if not _may_write(cache.k, cache.v, k, v):
-        return Cache(torch.cat([cache.k, k], -2), torch.cat([cache.v, v], -2), pos)
+        return Cache(torch.cat([cache.k, k], -2), torch.cat([cache.v, v], -2), pos, state)
     old, buffer = cache.k.shape[-2], _BUFFERS.get(cache.k)
     total = old + k.shape[-2]
     if buffer is None or not buffer.holds(cache.k, cache.v) or not buffer.take(old, total):
@@ -75,7 +77,7 @@ def append(cache: Cache, k: Tensor, v: Tensor, pos: Tensor) -> Cache:
         buffer.take(0, total)
         buffer.write(0, cache.k, cache.v)
     buffer.write(old, k, v)
-    new = Cache(buffer.k[..., :total, :], buffer.v[..., :total, :], pos)
+    new = Cache(buffer.k[..., :total, :], buffer.v[..., :total, :], pos, state)
     _BUFFERS[new.k] = buffer
     return new
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from locant._internal.checks import share, warn_renamed, whole_number
 from locant.attention import dispatch
 from locant.attention.backends.reference import attend_with_weights
-from locant.attention.inputs import AttentionInputs, prepare, prepare_step, rotate
+from locant.attention.inputs import AttentionInputs, prepare, prepare_step, rotate, sense
 from locant.attention.kv_cache import Cache, append
 from locant.attention.validation import check_tokens, need_encoding
 from locant.encodings.base import Encoding
@@ -118,12 +118,14 @@ class Projections(nn.Module):
         return q, k, v
 
     def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
+        inputs = sense(inputs, x)
         q, k, v = self.project(x)
         q, k = rotate(inputs, q, k)
         return self._finish(q, k, v, inputs)
 
     def forward_with_weights(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
         """Return the output of `forward` and the attention weights (B,H,T,T)."""
+        inputs = sense(inputs, x)
         q, k, v = self.project(x)
         q, k = rotate(inputs, q, k)
         k, v = dispatch.repeat_key_heads(q, k, v)
@@ -132,11 +134,16 @@ class Projections(nn.Module):
 
     def step(self, x: Tensor, inputs: AttentionInputs, cache: Cache | None) -> tuple[Tensor, Cache]:
         """Attend from new tokens to the cache and themselves; `inputs` is from `prepare_step`."""
+        inputs = sense(inputs, x, None if cache is None else cache.state)
         q, k, v = self.project(x)
         encoding = inputs.encoding
         if encoding.cacheable_keys:
             q, k = rotate(inputs, q, k, inputs.q_pos)  # old keys stay as they were rotated
-        cache = Cache(k, v, inputs.k_pos) if cache is None else append(cache, k, v, inputs.k_pos)
+        state = None if inputs.states is None else inputs.states.k
+        if cache is None:
+            cache = Cache(k, v, inputs.k_pos, state)
+        else:
+            cache = append(cache, k, v, inputs.k_pos, state)
         k, v = cache.k, cache.v
         if not encoding.cacheable_keys:
             q, k = rotate(inputs, q, k)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from locant import positions
-from locant.encodings.base import Encoding
+from locant.encodings.base import Encoding, senses
 from locant.encodings.none import Nothing
 
 
@@ -131,3 +131,28 @@ def positions_for(
             name=name,
         )
     return q_pos, k_pos
+
+
+def check_states(
+    encoding: Encoding, states: tuple[Tensor, Tensor] | None, sizes: tuple[int, int, int, int]
+) -> None:
+    """Refuse states that are missing, not asked for, or of a wrong shape; sizes are (B,H,Q,K)."""
+    name = type(encoding).__name__
+    if states is None and senses(encoding):
+        raise ValueError(
+            f"{name} needs the states of the tokens: q_state=encoding.sense(x, q_pos) and "
+            "k_state=encoding.sense(x, k_pos),\n"
+            "  of the input x (B,T,D) of the layer. locant.Attention and Transformer do it."
+        )
+    if states is None:
+        return
+    if not senses(encoding):
+        raise ValueError(f"{name} has no states: leave out q_state and k_state.")
+    batch, heads, queries, keys = sizes
+    for option, state, count in zip(("q_state", "k_state"), states, (queries, keys), strict=True):
+        fits = state.dim() == 4 and state.shape[0] == batch and state.shape[1] in (1, heads)
+        if not fits or state.shape[2] != count:
+            raise ValueError(
+                f"{option} has the shape {tuple(state.shape)}.\n"
+                f"  Allowed: ({batch}, 1 or {heads}, {count}, any width)"
+            )

@@ -79,6 +79,15 @@ class Encoding(nn.Module):
             )
         return self.embed(x, pos)
 
+    def sense(self, x: Tensor, pos: Tensor, past: Tensor | None = None) -> Tensor | None:
+        """Return a state of every token, (B, 1|H, T, ·), from a layer's own input x (B,T,D).
+
+        The states of queries and keys are handed to `state_bias`; a cache keeps those of the keys.
+
+        past  the states of the tokens in the cache, (B, 1|H, K, ·); None when there are none
+        """
+        return None
+
     def precompute(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> Any:
         """Compute what `rotate` needs from positions alone, once for all layers of a forward pass.
 
@@ -96,8 +105,18 @@ class Encoding(nn.Module):
         """Return what queries q (B,H,Q,d) and keys k (B,H,K,d) become; their width may change."""
         return q, k
 
+    def temperature(self, q_pos: Tensor) -> Tensor | None:
+        """Return what multiplies the rotated queries, (Q) or (B,Q); None when nothing does."""
+        return None
+
     def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor | None:
         """Return what is added to the scaled scores, from positions alone: (1|B, 1|H, Q, K)."""
+        return None
+
+    def state_bias(
+        self, q_pos: Tensor, k_pos: Tensor, q_state: Tensor, k_state: Tensor
+    ) -> Tensor | None:
+        """Return what is added to the scaled scores, from what `sense` returned: (B, 1|H, Q, K)."""
         return None
 
     def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
@@ -212,6 +231,11 @@ def _plain(owner: str, value: Any) -> Any:
 def overrides(encoding: Encoding, hook: str) -> bool:
     """Tell whether the encoding's class has, or inherits, its own version of a hook."""
     return getattr(type(encoding), hook) is not getattr(Encoding, hook)
+
+
+def senses(encoding: Encoding) -> bool:
+    """Tell whether an encoding has a state of every token, from the input of a layer."""
+    return overrides(encoding, "sense")
 
 
 def needs_scores(encoding: Encoding) -> bool:

@@ -12,8 +12,8 @@ it is computed block by block. `MaskedBias` is either of them under a mask.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -21,6 +21,13 @@ from torch import Tensor
 from locant.attention.backends.tiled.blocking import QueryBlock
 from locant.attention.masks import additive_mask
 from locant.encodings.base import Encoding
+
+
+class States(NamedTuple):
+    """What an encoding's `sense` returned for the queries (B,1|H,Q,·) and the keys (B,1|H,K,·)."""
+
+    q: Tensor
+    k: Tensor
 
 
 class BiasGradient(Protocol):
@@ -56,6 +63,18 @@ class BlockBias(Protocol):
     def zero_columns(self) -> bool:
         """Whether `gradient` wants zero columns behind each part."""
 
+    def with_leaves(self) -> BlockBias:
+        """Return the same bias with states that are leaves, in the order of `learned`.
+
+        Then the gradient of a block ends there, and does not go on into the layer's input.
+        """
+
+    def with_aliases(self) -> BlockBias:
+        """Return the same bias with states that are views of their own, in the same graph.
+
+        Then queries and keys get a gradient each, even where one tensor is the state of both.
+        """
+
     def block(self, block: QueryBlock) -> Tensor:
         """Give the queries of a block in reverse order: (1|B, 1|H, queries, keys)."""
 
@@ -88,6 +107,12 @@ class ToeplitzBias:
 
     matrices: ClassVar = 0
     zero_columns: ClassVar = True
+
+    def with_leaves(self) -> BlockBias:
+        return self
+
+    def with_aliases(self) -> BlockBias:
+        return self
 
     def block(self, block: QueryBlock) -> Tensor:
         size = (1, self.line.shape[1], block.last - block.first, block.keys - block.start)
@@ -124,21 +149,37 @@ class _AlongDiagonals:
 
 @dataclass(frozen=True)
 class ComputedBias:
-    """An encoding's bias at positions q_pos, k_pos."""
+    """An encoding's bias at positions q_pos, k_pos, and at states if the encoding has some."""
 
     encoding: Encoding
     batch: int
     q_pos: Tensor
     k_pos: Tensor
     causal: bool
+    states: States | None = None
+    acting: tuple[Tensor, ...] | None = None  # the parameters that the bias reads; None: all
 
     @property
     def learned(self) -> tuple[Tensor, ...]:
-        return tuple(p for p in self.encoding.parameters() if p.requires_grad)
+        parameters = self.encoding.parameters() if self.acting is None else self.acting
+        tensors = [*parameters, *(self.states or ())]
+        return tuple(tensor for tensor in tensors if tensor.requires_grad)
+
+    def with_leaves(self) -> BlockBias:
+        if self.states is None:
+            return self
+        leaves = [state.detach().requires_grad_(state.requires_grad) for state in self.states]
+        return replace(self, states=States(*leaves))
+
+    def with_aliases(self) -> BlockBias:
+        if self.states is None:
+            return self
+        return replace(self, states=States(*(state.view_as(state) for state in self.states)))
 
     @property
     def read(self) -> tuple[Tensor, ...]:
-        return (*self.encoding.parameters(), *self.encoding.buffers(), self.q_pos, self.k_pos)
+        numbers = (*self.encoding.parameters(), *self.encoding.buffers())
+        return (*numbers, self.q_pos, self.k_pos, *(self.states or ()))
 
     zero_columns: ClassVar = False
 
@@ -146,16 +187,21 @@ class ComputedBias:
     def matrices(self) -> int:
         shared = 1 if self.encoding.axes == 1 else 2  # dimensions of positions that all rows share
         rows = max(pos.shape[0] if pos.dim() > shared else 1 for pos in (self.q_pos, self.k_pos))
+        if self.states is not None:
+            rows = self.batch
         return rows * self.encoding.shape.heads
 
     def block(self, block: QueryBlock) -> Tensor:
         axis = -1 if self.encoding.axes == 1 else -2
         queries, keys = block.last - block.first, block.keys - block.start
         q_pos = self.q_pos.narrow(axis, block.first, queries).flip(axis)
-        found = self.encoding.bias(q_pos, self.k_pos.narrow(axis, block.start, keys))
-        bias = check_bias(
-            self.encoding, found, (self.batch, self.encoding.shape.heads, queries, keys)
-        )
+        k_pos = self.k_pos.narrow(axis, block.start, keys)
+        states = None
+        if self.states is not None:
+            q_state = self.states.q.narrow(-2, block.first, queries).flip(-2)
+            states = States(q_state, self.states.k.narrow(-2, block.start, keys))
+        sizes = (self.batch, self.encoding.shape.heads, queries, keys)
+        bias = compute_bias(self.encoding, q_pos, k_pos, sizes, states)
         assert bias is not None  # or there would be no ComputedBias
         ahead = self.k_pos.shape[axis] - self.q_pos.shape[axis]
         if not self.causal or block.keys <= block.first + ahead + 1:
@@ -214,7 +260,8 @@ class _ThroughComputation:
 class MaskedBias:
     """A bias under a mask (1|B, 1|H, 1|Q, K).
 
-    Fully masked queries see every key here; their output is set to 0 later."""
+    Fully masked queries see every key here; their output is set to 0 later.
+    """
 
     bias: BlockBias
     mask: Tensor
@@ -237,6 +284,12 @@ class MaskedBias:
     def zero_columns(self) -> bool:
         return self.bias.zero_columns
 
+    def with_leaves(self) -> BlockBias:
+        return replace(self, bias=self.bias.with_leaves())
+
+    def with_aliases(self) -> BlockBias:
+        return replace(self, bias=self.bias.with_aliases())
+
     def block(self, block: QueryBlock) -> Tensor:
         may_see = _queries(self.mask, block)[..., block.start : block.keys]
         if self.fully_masked is not None:
@@ -258,10 +311,31 @@ def _of_heads(numbers: Tensor, heads: slice) -> Tensor:
     return numbers if len(numbers) == 1 else numbers[heads]
 
 
-def check_bias(
-    encoding: Encoding, bias: Tensor | None, sizes: tuple[int, int, int, int]
+def compute_bias(
+    encoding: Encoding,
+    q_pos: Tensor,
+    k_pos: Tensor,
+    sizes: tuple[int, int, int, int],
+    states: States | None = None,
 ) -> Tensor | None:
-    """Check what an encoding's `bias` gave against (B,H,Q,K) and give it four dimensions."""
+    """Compute what an encoding adds to the scores, from positions and states: (1|B, 1|H, Q, K)."""
+    bias = check_bias(encoding, encoding.bias(q_pos, k_pos), sizes)
+    if states is None:
+        return bias
+    found = encoding.state_bias(q_pos, k_pos, states.q, states.k)
+    more = check_bias(encoding, found, sizes, hook="state_bias")
+    if bias is None or more is None:
+        return more if bias is None else bias
+    return bias + more
+
+
+def check_bias(
+    encoding: Encoding,
+    bias: Tensor | None,
+    sizes: tuple[int, int, int, int],
+    hook: str = "bias",
+) -> Tensor | None:
+    """Check what an encoding's hook returned against (B,H,Q,K) and give it four dimensions."""
     if bias is None:
         return None
     batch, heads, queries, keys = sizes
@@ -270,7 +344,7 @@ def check_bias(
     fits = full.dim() == 4 and full.shape[0] in (1, batch) and full.shape[1] in (1, heads)
     if not fits or tuple(full.shape[2:]) != (queries, keys):
         raise ValueError(
-            f"{type(encoding).__name__}.bias gave the shape {tuple(bias.shape)}.\n"
+            f"{type(encoding).__name__}.{hook} gave the shape {tuple(bias.shape)}.\n"
             f"  Allowed: (1 or {batch}, 1 or {heads}, {queries}, {keys}); "
             "`difference(q_pos, k_pos)` gives such a shape."
         )

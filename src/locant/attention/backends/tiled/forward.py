@@ -90,13 +90,14 @@ class _Tiled(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, out, logs, *_ = ctx.saved_tensors
         (grad,) = grads
-        bias = ctx.bias
         if torch.is_grad_enabled():  # the gradients will be differentiated themselves
+            bias = ctx.bias.with_aliases()
             whole = lambda: materialize(bias, q.shape[-2], k.shape[-2])  # noqa: E731
             dq, dk, dv, *others = differentiable_gradients(
                 q, k, v, whole, bias.learned, ctx.scale, grad
             )
             return dq, dk, dv, None, None, None, *others
+        bias = ctx.bias.with_leaves()
         learns = any(ctx.needs_input_grad[6:])
         at_once = queries_at_once(q, k.shape[-2], bias, backward.QUERIES_AT_ONCE)
         saved = SavedForward(q, k, v, out, logs, grad)
