@@ -44,7 +44,9 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used, and keep it."""
+    """Load a public name or a module when it is first used, and keep it."""
+    if name in _HOME.values():
+        return import_module(f"locant.positions.{name}")
     if name not in _HOME:
         raise AttributeError(f"locant.positions has no name {name!r}. It has: {', '.join(_HOME)}")
     value = getattr(import_module(f"locant.positions.{_HOME[name]}"), name)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import resource
 import subprocess
 import sys
 
 import polars as pl
 import pytest
 
-from locant.anomaly.series import free_memory, read_series
+from locant.anomaly.series import read_series
 
 NOISE = random.Random(0).randbytes(5000)
 GOOD = ["time,x", "2014-02-14,1", "2014-02-15,2"]
@@ -110,34 +109,6 @@ def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
         read_series(tmp_path / "pipe")
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (
-            {"time": "tme"},
-            r"has no column 'tme', asked for as the time column. Did you mean 'time'\?\n  Its columns: time, x",
-        ),
-        ({"label": "y"}, r"has no column 'y', asked for as the label column"),
-        ({"columns": ["x", "y"]}, r"has no column 'y', asked for as a value column"),
-        (
-            {"columns": ["time"]},
-            r"column time holds text \('2014-02-14' on line 2\). Ask for columns of numbers",
-        ),
-        (
-            {"columns": ["x"], "time": "x"},
-            r"column 'x' was asked for as the time and as something else",
-        ),
-        (
-            {"label": "time", "time": "time"},
-            r"column 'time' was asked for as the time and as something else",
-        ),
-    ],
-)
-def test_a_column_that_is_not_there_or_cannot_be_that_is_refused(read, options, why):
-    with pytest.raises(ValueError, match=why):
-        read(GOOD, **options)
-
-
 def test_a_time_column_without_times_leaves_no_rows(read):
     with pytest.raises(
         ValueError, match=r"has no row with a time of its own. A series needs at least two"
@@ -163,29 +134,6 @@ def test_a_parquet_time_beyond_nanoseconds_is_refused(tmp_path):
         match=r"row 2: '9999-01-01' in the time column d is not between the years 1678 and 2261",
     ):
         read_series(tmp_path / "a.parquet")
-
-
-@pytest.mark.parametrize("name", ["mine.csv", "mine.parquet"])
-def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(
-    write, monkeypatch, name
-):
-    path = write(GOOD, name)
-    if name.endswith("parquet"):
-        pl.DataFrame({"x": [1.0, 2.0, 4.0]}).write_parquet(path)
-    monkeypatch.setattr(free_memory, "available_memory", lambda: 100)
-    with pytest.raises(
-        ValueError, match=r"needs about 0.0 GB of memory, but 0.0 GB are free.\n  Read a part of it"
-    ):
-        read_series(path)
-
-
-def test_a_limit_on_the_process_counts_as_memory():
-    code = "import resource; from locant.anomaly.series import free_memory; free = free_memory.available_memory()\n"
-    code += "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))\n"
-    code += "assert free_memory.available_memory() < 8 << 30\n"
-    code += "assert 8 << 30 < free or free_memory.available_memory() <= free"
-    assert resource.RLIM_INFINITY
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_reading_needs_no_torch():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from locant.anomaly.series import summary_table
-
 OWN = "If these rows belong to several series, give each a column or a file of its own."
 
 
@@ -86,33 +84,6 @@ def test_without_a_time_missing_values_are_interpolated_in_rows(read):
     assert read(["x,y", "5,1", "NA,2", "2,7"]).values[:, 0].tolist() == [5, 3.5, 2]
 
 
-def test_text_among_numbers_is_named_with_its_first_line_and_taken_as_missing(read):
-    series = read(["x,y", "1,1", "error,2", "3,1", "??,5", "5,3"])
-    assert series.values[:, 0].tolist() == [1, 2, 3, 4, 5]
-    assert (
-        series.repairs[0]
-        == "x: 2 cells are not numbers, the first ('error' on line 3): treated as missing."
-    )
-
-
-def test_columns_of_text_constants_and_nothing_are_left_out_and_said(read):
-    series = read(["x,name,same,none,mixed", "1,a,5,,b", "2,b,5,NA,1", "4,c,NA,,c"])
-    assert series.names == ("x",)
-    assert series.repairs == [
-        "Column name holds text ('a' on line 2): left out.",
-        "Column same is constant (5): left out.",
-        "Column none has no values: left out.",
-        "Column mixed holds text ('b' on line 2): left out.",
-    ]
-
-
-def test_a_constant_column_that_is_asked_for_is_kept(read):
-    series = read(["x,stuck", "1,5", "2,5", "4,5"], columns=["stuck", "x"])
-    assert series.names == ("stuck", "x")
-    assert series.values[:, 0].tolist() == [5, 5, 5]
-    assert series.repairs == []
-
-
 def test_an_hour_that_comes_twice_is_told_as_the_end_of_summer_time(read):
     clock = [
         f"2014-10-26 {hour:02}:{minute:02}" for hour in (1, 2, 2, 3) for minute in range(0, 60, 15)
@@ -148,45 +119,9 @@ def test_times_always_rise_and_values_are_always_finite(read):
     assert np.isfinite(series.values).all()
 
 
-def test_the_summary_table_says_what_was_understood(read):
-    lines = [
-        "time,x,label",
-        "2014-02-14 14:30,1,0",
-        "2014-02-14 14:35,,1",
-        "2014-02-14 14:40,4,1",
-        "2014-02-15 14:40:30.5,4,0",
-    ]
-    assert summary_table(read(lines)) == [
-        ("file", "mine.csv (CSV)"),
-        ("rows", "4"),
-        ("columns", "1: x"),
-        ("time", "time (ISO 8601)"),
-        ("span", "2014-02-14 14:30:00 to 2014-02-15 14:40:30.5 (1 day 10 min 30.5 s)"),
-        ("usual step", "5 min"),
-        ("irregular gaps", "33.3%"),
-        ("missing values", "1 of 4 (25.0%)"),
-        ("labels", "1 window, 50.0% of the rows"),
-    ]
-
-
-def test_the_summary_table_of_a_series_without_a_time_is_shorter(read):
-    lines = [
-        ",".join("abcdefgh"),
-        *(",".join(str((k + j) ** 2 % 7) for j in range(8)) for k in range(3)),
-    ]
-    assert summary_table(read(lines)) == [
-        ("file", "mine.csv (CSV)"),
-        ("rows", "3"),
-        ("columns", "8: a, b, c, d, e, f, …"),
-        ("time", "none: rows are counted"),
-        ("missing values", "none"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("times", "span"),
-    [((0, 0.5, 1.5), "0 to 1.5 (1.5)"), ((1e6, 2e6, 4e6), "1e+06 to 4e+06 (3e+06)")],
-)
-def test_plain_numbers_have_a_span_without_a_unit(read, times, span):
-    series = read(["time,x", *(f"{at},{k % 2}" for k, at in enumerate(times))])
-    assert ("span", span) in summary_table(series)
+def test_centuries_of_years_are_interpolated_in_time(read):
+    years = [1700, 1750, 1900, 2020]
+    lines = [f"{year}-01-01,{value}" for year, value in zip(years, [0, "", 200, 320], strict=True)]
+    series = read(["date,x", *lines])
+    assert series.values.ravel().tolist() == pytest.approx([0, 50, 200, 320], abs=0.01)
+    assert series.summary.irregular == pytest.approx(2 / 3)

@@ -106,10 +106,19 @@ def since_start(times: NDArray[Any]) -> Floats:
     >>> since_start(np.array(["2014-02-14T00:00", "2014-02-14T00:05"], "datetime64[ns]")).tolist()
     [0.0, 300.0]
     """
-    elapsed = times - times[:1]
-    if times.dtype.kind == "M":
-        return elapsed / np.timedelta64(1, "s")
-    return elapsed.astype(np.float64)
+    return since(times, times[0]) if len(times) else np.zeros(0)
+
+
+def since(times: NDArray[Any], start: Any) -> Floats:
+    """Return the seconds from `start` to rising times, or the difference of plain numbers.
+
+    Spans of more than 292 years overflow nanoseconds, and are computed in microseconds.
+    """
+    if times.dtype.kind != "M":
+        return (times - start).astype(np.float64)
+    if len(times) and int(times[-1].astype(np.int64)) - int(start.astype(np.int64)) >= 2**63:
+        times, start = times.astype("datetime64[us]"), start.astype("datetime64[us]")
+    return (times - start) / np.timedelta64(1, "s")
 
 
 def _take(rows: Rows, order: NDArray[Any]) -> Rows:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from locant.anomaly.series.raw_table import Flags, Floats
-from locant.anomaly.series.repairs import since_start
+from locant.anomaly.series.repairs import since, since_start
 
 REGULAR = 0.1  # steps within this share of the median are regular: months of 28 and 31 days are
 DURATIONS = [("days", 86400), ("h", 3600), ("min", 60)]
@@ -88,9 +88,9 @@ def summary_table(series: Series) -> list[tuple[str, str]]:
         ("time", summary.time or "none: rows are counted"),
     ]
     if summary.step is not None and summary.irregular is not None:
-        length = summary.end - summary.start
+        length = float(since(np.array([summary.end]), summary.start)[0])
         if isinstance(summary.start, np.datetime64):
-            span, step = duration(length / np.timedelta64(1, "s")), duration(summary.step)
+            span, step = duration(length), duration(summary.step)
         else:
             span, step = f"{length:g}", f"{summary.step:g}"
         ends = f"{_time_text(summary.start)} to {_time_text(summary.end)}"
