@@ -164,7 +164,7 @@ def test_the_rate_that_the_search_chose_for_the_encoding_is_told(tmp_path, files
 def test_a_record_that_does_not_know_its_task_prints_no_lines(tmp_path, files):
     record = compared(tmp_path, "own-forecast", "t5", study(files, "own-forecast"))
     assert snippet(record, "t5")
-    record.task = replace(record.task, **dict.fromkeys(FACTS))
+    record.facts = replace(record.facts, **dict.fromkeys(FACTS))
     assert recommendation(record).lines[0].startswith("Take t5")
     assert not recommendation(record).code
 

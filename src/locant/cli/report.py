@@ -244,7 +244,7 @@ def _plain(record: StudyRecord) -> dict[str, object]:
     return {
         "id": record.id,
         "command": record.command,
-        "facts": record.facts,
+        "facts": record.facts.to_stored(),
         "study": record.study,
         "verdict": told.conclusion(record),
         "table": told.table(record),

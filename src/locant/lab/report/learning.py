@@ -14,9 +14,9 @@ from locant.lab.store.thresholds import first_reached, has_learned
 def times(row: RowRecord, record: StudyRecord) -> list[float | None] | None:
     """The step at which each run of a row reached the threshold, None for not; None where validation cannot tell."""
     histories = [history for history in row.histories if history]
-    if not histories or any(has_learned(history, record.task) is None for history in histories):
+    if not histories or any(has_learned(history, record.facts) is None for history in histories):
         return None
-    return [first_reached(history, record.task) for history in histories]
+    return [first_reached(history, record.facts) for history in histories]
 
 
 def learnt(row: RowRecord, record: StudyRecord) -> tuple[int, int] | None:
@@ -114,8 +114,8 @@ def _longer_row(name: str, runs: list[Extra], record: StudyRecord) -> list[str]:
     if not done:
         return [name, *[""] * 4, f"{len(runs)} failed"]
     best = max(done, key=lambda run: run.score or -np.inf)
-    count = sum(bool(has_learned(run.history, record.task)) for run in done)
-    took = first_reached(best.history, record.task)
+    count = sum(bool(has_learned(run.history, record.facts)) for run in done)
+    took = first_reached(best.history, record.facts)
     point = f"{multiple(best.point[0])}, {multiple(best.point[1])}"
     soon = "–" if took is None else f"{took:,.0f}"
     return [

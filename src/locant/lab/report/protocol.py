@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from locant.lab.store.record import StudyRecord
+from locant.lab.store.task_facts import TaskFacts
 from locant.lab.tasks import UNLABELLED, UNSEEN
 
 DRAWN = {
@@ -28,7 +29,7 @@ def told(record: StudyRecord) -> list[str]:
     ]
 
 
-def _choice(facts: dict[str, Any]) -> str:
+def _choice(facts: TaskFacts) -> str:
     if facts["tested_on"] == UNSEEN:
         return f"The best step is chosen by {facts['chooses']} on validation data alone, and tested once."
     if facts["tested_on"] == UNLABELLED:
@@ -46,7 +47,7 @@ def _codes(record: StudyRecord) -> list[str]:
     )
 
 
-def _model(model: dict[str, Any], facts: dict[str, Any]) -> str:
+def _model(model: dict[str, Any], facts: TaskFacts) -> str:
     dropout = (
         f", dropout {model['dropout']:g} ({DRAWN[model['dropout_from']]})"
         if model["dropout"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from locant.encodings.registry import describe
 from locant.lab.store.record import RowRecord, StudyRecord
+from locant.lab.store.task_facts import TaskFacts
 
 WIDTH = 76  # columns; four are left for an indent
 FACTS = ("length", "reach", "symbols", "features", "outputs", "pool", "causal")  # of the task
@@ -51,7 +52,7 @@ def _may_add(encoding: str) -> bool:
         return True
 
 
-def _model(model: dict[str, Any], facts: dict[str, Any]) -> list[str]:
+def _model(model: dict[str, Any], facts: TaskFacts) -> list[str]:
     """The transformer around the encoding; a pooled answer has its head behind the mean over tokens."""
     dim = model["dim"]
     embed = (
@@ -98,7 +99,7 @@ def _rates(record: StudyRecord, row: RowRecord | None, scaled: bool) -> list[str
     return wrap(said, WIDTH, initial_indent="# ", subsequent_indent="# ")
 
 
-def _use(facts: dict[str, Any], config: dict[str, Any]) -> list[str]:
+def _use(facts: TaskFacts, config: dict[str, Any]) -> list[str]:
     """A dummy input at its positions, and the shape of what comes out."""
     length, outputs = facts["length"], facts["outputs"]
     tokens, numbers = (

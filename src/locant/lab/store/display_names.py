@@ -30,6 +30,6 @@ def with_display_names(record: StudyRecord) -> StudyRecord:
             "claims": claims,
         }
     )
-    task = replace(record.task, oracles=tuple(called(name) for name in record.task.oracles))
+    facts = replace(record.facts, oracles=tuple(called(name) for name in record.facts.oracles))
     entrants = [replace(entrant, name=called(entrant.name)) for entrant in record.entrants]
-    return replace(record, settings=settings, task=task, entrants=entrants)
+    return replace(record, settings=settings, facts=facts, entrants=entrants)

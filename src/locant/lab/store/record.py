@@ -81,7 +81,7 @@ class ExtraRun:
 class StudyRecord:
     """A study and all that answers it.
 
-    settings  what was asked for; task: how that task is scored
+    settings  what was asked for; facts: how its task is scored
     finished  seconds since 1970
     search    what was tried, by seeds that are not reported
     checks    fixed points of the grid on fresh seeds
@@ -92,7 +92,7 @@ class StudyRecord:
 
     id: str
     settings: Study
-    task: TaskFacts
+    facts: TaskFacts
     command: str
     entrants: list[EntrantRecord]
     finished: float = 0.0
@@ -114,7 +114,7 @@ class StudyRecord:
 
     def called(self, seed: int) -> str:
         """Return the name of what a seed numbers; the number where it has no name."""
-        names = self.task.names
+        names = self.facts.names
         return names[seed] if seed < len(names) else str(seed)
 
     @property
@@ -126,7 +126,7 @@ class StudyRecord:
     @property
     def complete(self) -> dict[str, np.ndarray]:
         """The deciding scores of the entrants in which no run failed."""
-        metric = self.task.metric
+        metric = self.facts.metric
         return {one.name: one.scores(metric) for one in self.entrants if not one.failures}
 
     # What report/ still asks for by other names.
@@ -134,10 +134,6 @@ class StudyRecord:
     @property
     def study(self) -> dict[str, Any]:
         return self.settings.model_dump(exclude_unset=True, serialize_as_any=True)
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return self.task.to_stored()
 
     @property
     def rows(self) -> list[EntrantRecord]:
@@ -163,17 +159,17 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
             f"  Kept: {', '.join(known)}"
         )
     choices, settings = entry.choices, read_stored_study(entry.study)
-    task = TaskFacts.from_stored(choices["facts"])
+    facts = TaskFacts.from_stored(choices["facts"])
     record = StudyRecord(
         entry.id,
         settings,
-        task,
+        facts,
         entry.command,
         _entrants(store, entry, ONE[settings.unit]),
         entry.finished,
         search=[_search_run(store, line) for line in choices.get("search", [])],
-        checks=[_extra_run(store, line, task.metric) for line in choices.get("checks", [])],
-        longer=[_extra_run(store, line, task.metric) for line in choices.get("longer", [])],
+        checks=[_extra_run(store, line, facts.metric) for line in choices.get("checks", [])],
+        longer=[_extra_run(store, line, facts.metric) for line in choices.get("longer", [])],
         barred=choices.get("barred", {}),
         base=_base(store, kept, entry.study),
     )

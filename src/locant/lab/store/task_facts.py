@@ -100,3 +100,14 @@ class TaskFacts:
     def sign(self) -> int:
         """1 where a higher score is better, −1 where a lower one is."""
         return 1 if self.higher_is_better else -1
+
+    # What report/ still asks for by the stored names.
+
+    def __getitem__(self, key: str) -> Any:
+        return self.to_stored()[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.to_stored()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.to_stored().get(key, default)
