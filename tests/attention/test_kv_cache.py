@@ -68,10 +68,10 @@ def test_what_a_cache_shows_never_changes():
     made, (x, pos) = layer(), tokens()
     with torch.no_grad():
         _, caches = go_on(made, x, pos, None, 4, 1)
-        shown = [part.clone() for part in caches[-1]]
+        shown = [part.clone() for part in caches[-1][:3]]
         go_on(made, x, pos, caches[-1], 1, 1)
         go_on(made, -x, pos, caches[-1], 1, 1)
-    assert all(torch.equal(part, before) for part, before in zip(caches[-1], shown, strict=True))
+    assert all(torch.equal(part, before) for part, before in zip(caches[-1][:3], shown, strict=True))
 
 
 def test_two_ways_on_from_one_cache_know_nothing_of_each_other():
@@ -132,8 +132,9 @@ def test_a_cache_goes_on_in_another_mode(first, then):
     )
 
 
-def test_a_room_lasts_as_long_as_a_cache_that_is_in_it():
+def test_a_buffer_lives_as_long_as_a_cache_that_is_in_it():
     made, (x, pos) = layer(), tokens()
+    gc.collect()  # what earlier tests left
     before = len(_BUFFERS)
     with torch.no_grad():
         _, caches = go_on(made, x, pos, None, 4, 1, 1)
