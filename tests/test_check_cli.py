@@ -73,6 +73,26 @@ def test_one_encoding_that_keeps_its_claims_is_told_in_sentences_with_status_0()
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
+def test_options_are_certified_and_named():
+    yarn = "scaling.type=yarn", "scaling.factor=4", "scaling.original_length=8"
+    sets = [word for text in ("pairing=interleaved", *yarn) for word in ("--set", text)]
+    done = check("rotary", *SMALL, *sets, "--only", "shift", "--json")
+    (paper,) = json.loads(done.stdout)
+    assert paper["holds"] == ["shift"]
+    assert paper["options"]["pairing"] == "interleaved"
+    assert paper["options"]["scaling"]["type"] == "yarn"
+    assert paper["options"]["scaling"]["factor"] == 4
+
+
+def test_options_of_a_users_own_file_are_certified_and_named(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from locant.encodings import Rotary\nclass Mine(Rotary): ...\n"
+    )
+    done = check("mine.py:Mine", *SMALL, "--set", "base=500", "--only", "shift", cwd=tmp_path)
+    assert done.stdout.startswith("Certificate of mine.py:Mine (base=500)\n")
+    assert done.returncode == 0
+
+
 def test_other_words_for_one_encoding_are_certified_once_by_its_name():
     done = check("RoPE", "rotary", *SMALL, "--only", "shift")
     assert done.returncode == 0
@@ -177,6 +197,11 @@ def test_markdown_is_a_table_and_failures_in_sentences(tmp_path):
         (["gone.py:Mine"], ["there is no file 'gone.py'"]),
         (["rotary", "--dim", "10", "--heads", "3"], ["dim=10", "heads=3", "1, 2, 5, 10"]),
         (["rotary", "--dim", "0"], ["dim", "0"]),
+        (["rotary", "--set", "bass=5"], ["no option 'bass'", "Did you mean 'base'?"]),
+        (["rotary", "--set", "base"], ["--set needs field=value", "base=500"]),
+        (["rotary", "--set", "dim=8"], ["write --dim 8"]),
+        (["--set", "base=5"], ["that you name", "locant check rotary --set base=500"]),
+        (["rotary", "--workers", "-1"], ["--workers", "-1"]),
         (["rotary", "--quick", "--full"], ["--quick and --full exclude each other"]),
         (
             ["rotary", "--only", "causal,shfit", *SMALL],

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 import locant
 from common import EVERY, VARIANTS
-from locant.certification.certificate import property_names
+from locant.certification.certificate import properties, property_names
 from locant.encodings.claims import CLAIMS
 from mutants import MUTANTS, PAGE, SIZE
 
 SLOW = {"solves", "longer"}  # they train
 QUICK = [name for name in property_names() if name not in SLOW]
-HOME = "locant.certification.properties"
-JUDGING = {
-    name for name in property_names() if importlib.import_module(f"{HOME}.{name}").CLAIM != "seen"
-}
+JUDGING = {name for name, module in properties().items() if module.CLAIM != "seen"}
 CONTROLS = {(m.stem, str(m.options), m.catcher): m for m in MUTANTS if m.catcher not in SLOW}
 
 

@@ -111,11 +111,11 @@ class Certificate:
 
 def property_names() -> list[str]:
     """List the properties by name, those that readers ask about first in front."""
-    return list(_properties())
+    return list(properties())
 
 
 @cache
-def _properties() -> dict[str, ModuleType]:
+def properties() -> dict[str, ModuleType]:
     """Import the file of every property; the name of a property is its NAME."""
     found = {}
     for path in sorted(FOLDER.glob("[!_]*.py")):
@@ -159,7 +159,7 @@ def certify(
     for chosen in names:
         if progress is not None:
             progress(chosen)
-        findings.append(_examine(_properties()[chosen], probe))
+        findings.append(_examine(properties()[chosen], probe))
     shape = encoding.shape
     return Certificate(
         encoding=name or type(encoding).__name__,

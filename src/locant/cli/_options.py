@@ -100,11 +100,20 @@ def encoding_options(assignments: list[str] | None) -> dict[str, Any]:
 
     >>> encoding_options(["base=500", "pairing=interleaved"])
     {'base': 500, 'pairing': 'interleaved'}
+    >>> encoding_options(["scaling.type=yarn", "scaling.factor=4"])
+    {'scaling': {'type': 'yarn', 'factor': 4}}
     """
-    options = {}
+    options: dict[str, Any] = {}
     for text in assignments or []:
         name, value = parse_assignment(text, example="base=500")
         if name in ("dim", "heads", "length"):
             raise ValueError(f"{name} is not an option of the encoding: write --{name} {value}.")
-        options[name] = value
+        option, dot, field = name.partition(".")
+        if not dot:
+            options[option] = value
+            continue
+        fields = options.setdefault(option, {})
+        if not isinstance(fields, dict):
+            raise ValueError(f"--set {text}: {option} is already set to {fields!r}.")
+        fields[field] = value
     return options

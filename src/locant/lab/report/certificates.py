@@ -22,12 +22,22 @@ def mark(finding: dict[str, Any]) -> str:
     return MARKS[finding["verdict"]]
 
 
+def title(paper: Paper) -> str:
+    """Name the encoding, and its options that are not at their defaults.
+
+    >>> title({"encoding": "rotary", "options": {"base": 500}})
+    'rotary (base=500)'
+    """
+    options = ", ".join(f"{key}={value!r}" for key, value in paper.get("options", {}).items())
+    return f"{paper['encoding']} ({options})" if options else str(paper["encoding"])
+
+
 def full_text(paper: Paper, width: int = 100) -> str:
     """One certificate, every property with its sentence and its measurement."""
     shape = ", ".join(f"{key} {value}" for key, value in paper["shape"].items())
     versions = ", ".join(f"{key} {value}" for key, value in paper["versions"].items())
     lines = [
-        f"Certificate of {paper['encoding']}",
+        f"Certificate of {title(paper)}",
         *_wrapped("", f"{shape} · {paper['effort']}, seed {paper['seed']} · {versions}", width),
         "",
     ]
@@ -81,7 +91,7 @@ def markdown(papers: Sequence[Paper]) -> str:
 
 def markdown_matrix(papers: Sequence[Paper]) -> str:
     """Properties down, encodings across."""
-    lines = ["| property | " + " | ".join(_code(paper["encoding"]) for paper in papers) + " |"]
+    lines = ["| property | " + " | ".join(_code(title(paper)) for paper in papers) + " |"]
     lines.append("|---|" + "---|" * len(papers))
     for index, finding in enumerate(papers[0]["findings"]):
         cells = [paper["findings"][index] for paper in papers]
@@ -93,7 +103,7 @@ def markdown_matrix(papers: Sequence[Paper]) -> str:
 def failures(papers: Sequence[Paper]) -> list[str]:
     """Every failure as a line of a Markdown list."""
     return [
-        f"- {_code(paper['encoding'])}, {finding['name']}: {_prose(finding['message'])}"
+        f"- {_code(title(paper))}, {finding['name']}: {_prose(finding['message'])}"
         for paper in papers
         for finding in paper["findings"]
         if finding["verdict"] == "fails"
@@ -110,13 +120,13 @@ def html(papers: Sequence[Paper]) -> str:
     return (
         environment()
         .get_template("certificates.html")
-        .render(papers=papers, mark=mark, legend=LEGEND)
+        .render(papers=papers, mark=mark, title=title, legend=LEGEND)
     )
 
 
 def _summary(paper: Paper) -> str:
     fails = ", ".join(paper["fails"])
-    return f"{paper['encoding']}: {len(paper['holds'])} hold, " + (
+    return f"{title(paper)}: {len(paper['holds'])} hold, " + (
         f"{len(paper['fails'])} FAIL: {fails}" if fails else "none fails"
     )
 
