@@ -159,6 +159,18 @@ def test_parsing_agrees_with_python_for_every_moment_it_writes(moment):
     assert parsed.nanoseconds == since.microseconds * 1000
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.datetimes(datetime(1, 1, 1)), min_size=1, max_size=4),
+    st.sampled_from(["auto", "minutes", "seconds", "milliseconds", "microseconds"]),
+)
+def test_plain_iso_texts_have_the_same_numbers_on_the_short_way(moments, timespec):
+    texts = [moment.isoformat(timespec=timespec) for moment in moments]
+    short, long = parse_all(texts), parse_all([*texts, "14 Feb 2014"])[:-1]
+    assert short.tolist() == long.tolist()
+    assert timestamps(texts, unit="s").tolist() == timestamps(long, unit="s").tolist()
+
+
 def test_arrays_and_integers_take_the_same_arithmetic():
     year, month, day = (axis.ravel() for axis in np.mgrid[1890:2110, 0:14, 0:33])
     found = assemble(Parts(year, month, day))

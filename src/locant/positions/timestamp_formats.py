@@ -8,6 +8,7 @@ r"""Describe how timestamps are written: formats, months, halves of the day, zon
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,7 @@ def half_number(letter: str) -> int:
     return PM if letter in "pP" else AM
 
 
+@lru_cache(maxsize=1000)
 def zone_offset(zone: str) -> int:
     """Return the seconds that a written zone is ahead of UTC.
 
