@@ -52,7 +52,7 @@ def _as_numbers(times: Any) -> tuple[np.ndarray, int]:
     """Convert times to ticks and the nanoseconds of a tick; numbers stay, with a tick of 0."""
     raw = _as_array(times)
     if raw.dtype.kind in "US" or (raw.dtype.kind == "O" and not _are_numbers(raw)):
-        raw = _as_moments(raw.ravel().tolist()).reshape(raw.shape)
+        raw = _as_datetimes(raw.ravel().tolist()).reshape(raw.shape)
     if raw.dtype.kind == "M":
         if np.isnat(raw).any():
             missing = int(np.isnat(raw).argmax())
@@ -99,7 +99,7 @@ def _are_numbers(raw: np.ndarray) -> bool:
     return any(isinstance(item, float | int) for item in raw.ravel()[:1])
 
 
-def _as_moments(items: list[Any]) -> np.ndarray:
+def _as_datetimes(items: list[Any]) -> np.ndarray:
     """Convert dates, datetimes and texts to datetime64, in UTC where they have a zone."""
     items = [item.decode() if isinstance(item, bytes) else item for item in items]
     texts = [item for item in items if isinstance(item, str)]
@@ -107,11 +107,11 @@ def _as_moments(items: list[Any]) -> np.ndarray:
     if len(texts) == len(items):
         return parsed
     rest = iter(parsed)
-    moments = [next(rest) if isinstance(item, str) else _as_moment(item) for item in items]
-    return np.array(moments, dtype="datetime64")
+    mixed = [next(rest) if isinstance(item, str) else _as_datetime(item) for item in items]
+    return np.array(mixed, dtype="datetime64")
 
 
-def _as_moment(item: Any) -> np.datetime64:
+def _as_datetime(item: Any) -> np.datetime64:
     """Convert one date or datetime to datetime64, in UTC when it has a zone."""
     if item is None:
         return np.datetime64("NaT")

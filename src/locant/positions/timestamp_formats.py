@@ -2,7 +2,7 @@ r"""Describe how timestamps are written: formats, months, halves of the day, zon
 
     date [clock [zone]],     date = 2014-02-14 | 14/02/2014 | 14 Feb 2014 | Feb 14, 2014 | 20140214
 
-`timestamp_parser` converts what is written so to moments.
+`timestamp_parser` converts timestamps that are written so to seconds since 1970.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-r"""Parse timestamps: from their written parts to moments, with one arithmetic for both doors.
+r"""Parse timestamps: from their written parts to seconds since 1970; both doors use this file.
 
 `locant.positions.timestamps` parses a list of texts with `re`; `locant.anomaly.series` extracts the
 parts of whole columns with polars. The arithmetic takes integers and arrays alike, so that both get
 the same numbers. This file imports neither torch nor polars.
 
 >>> parse("2014-02-14T14:30:00.5+01:00", FORMATS[0])
-Moments(seconds=1392384600, nanoseconds=500000000, valid=True, zoned=True, offset=3600)
+ParsedTimes(seconds=1392384600, nanoseconds=500000000, valid=True, zoned=True, offset=3600)
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Parts(NamedTuple):
     offset: Any = 0  # seconds that the written zone is ahead of UTC
 
 
-class Moments(NamedTuple):
+class ParsedTimes(NamedTuple):
     """A timestamp as integers, or a column of them as arrays (T)."""
 
     seconds: Any  # since 1970: in UTC where a zone is written, else on the written clock
@@ -72,8 +72,8 @@ class Moments(NamedTuple):
     offset: Any  # seconds that the written zone is ahead of UTC
 
 
-def assemble(parts: Parts) -> Moments:
-    """Convert the parts of timestamps to moments.
+def assemble(parts: Parts) -> ParsedTimes:
+    """Convert the parts of timestamps to seconds since 1970.
 
     >>> assemble(Parts(year=2014, month=2, day=14, hour=1, offset=3600)).seconds
     1392336000
@@ -87,17 +87,17 @@ def assemble(parts: Parts) -> Moments:
     hour = hour - 12 * ((half > 0) & (hour == 12)) + 12 * (half == PM)
     clock = (hour * 60 + parts.minute) * 60 + parts.second
     seconds = _days_since_1970(year, month, day) * 86400 + clock - parts.offset
-    return Moments(seconds, parts.nanoseconds, valid, parts.zoned, parts.offset)
+    return ParsedTimes(seconds, parts.nanoseconds, valid, parts.zoned, parts.offset)
 
 
-def parse(text: str, form: Format, *, day_first: bool = False) -> Moments | None:
+def parse(text: str, form: Format, *, day_first: bool = False) -> ParsedTimes | None:
     """Parse one timestamp that is written in a format; None when it is written differently.
 
     >>> parse("14/02/2014", FORMATS[1], day_first=True) == parse("20140214", DIGITS)
     True
     """
     found = _match(text, form)
-    return None if found is None else _moment(found, day_first=day_first)
+    return None if found is None else _convert(found, day_first=day_first)
 
 
 def parse_all(texts: Sequence[str]) -> NDArray[np.datetime64]:
@@ -126,8 +126,8 @@ def parse_all(texts: Sequence[str]) -> NDArray[np.datetime64]:
 
 def is_plausible_date(text: str) -> bool:
     """Whether digits are a date of 1900..2099: 20140214 is a date, 10203040 is a number."""
-    moment = parse(text, DIGITS) if text.startswith(("19", "20")) else None
-    return moment is not None and bool(moment.valid)
+    parsed = parse(text, DIGITS) if text.startswith(("19", "20")) else None
+    return parsed is not None and bool(parsed.valid)
 
 
 def epoch_nanoseconds(values: NDArray[Any], unit: str) -> NDArray[np.int64]:
@@ -165,7 +165,7 @@ def _match(text: str, form: Format) -> re.Match[str] | None:
     return _compiled(form).match(text.strip())
 
 
-def _moment(found: re.Match[str], *, day_first: bool) -> Moments:
+def _convert(found: re.Match[str], *, day_first: bool) -> ParsedTimes:
     """Assemble the parts that one text was found to have."""
     written = {name: part for name, part in found.groupdict().items() if part}
     if "one" in written:
@@ -190,22 +190,22 @@ def _parse_any(text: str, day_first: bool) -> np.datetime64:
         found = _match(text, form)
         if found is None:
             continue
-        moment = _moment(found, day_first=day_first)
-        if not moment.valid:
+        parsed = _convert(found, day_first=day_first)
+        if not parsed.valid:
             raise _unreadable(text)
-        unit, ticks = _resolution(found, moment)
-        since_1970: int = moment.seconds * ticks + moment.nanoseconds * ticks // 10**9
+        unit, ticks = _resolution(found, parsed)
+        since_1970: int = parsed.seconds * ticks + parsed.nanoseconds * ticks // 10**9
         return np.datetime64(since_1970, unit)
     return _parse_otherwise(text)
 
 
-def _resolution(found: re.Match[str], moment: Moments) -> tuple[Unit, int]:
+def _resolution(found: re.Match[str], parsed: ParsedTimes) -> tuple[Unit, int]:
     """Return the unit that holds all digits of a timestamp, and its ticks a second."""
     fraction = found["fraction"] if "fraction" in found.re.groupindex else None
     digits = len(fraction or "")
-    if digits > 6 and abs(moment.seconds) < MAX_SECONDS_OF_NS:
+    if digits > 6 and abs(parsed.seconds) < MAX_SECONDS_OF_NS:
         return "ns", 10**9
-    if digits > 3 or moment.zoned:
+    if digits > 3 or parsed.zoned:
         return "us", 10**6
     return ("ms", 10**3) if digits else ("s", 1)
 
@@ -214,10 +214,10 @@ def _parse_otherwise(text: str) -> np.datetime64:
     """Parse what only numpy or Python read: years alone, years of five digits, ISO weeks."""
     try:
         if text.endswith("Z") or "+" in text or text.count("-") > 2:
-            moment = datetime.fromisoformat(text)
-            if moment.tzinfo is not None:
-                moment = moment.astimezone(UTC).replace(tzinfo=None)
-            return np.datetime64(moment)
+            parsed = datetime.fromisoformat(text)
+            if parsed.tzinfo is not None:
+                parsed = parsed.astimezone(UTC).replace(tzinfo=None)
+            return np.datetime64(parsed)
         return np.datetime64(text)
     except (ValueError, OverflowError):
         raise _unreadable(text) from None

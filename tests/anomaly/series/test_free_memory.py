@@ -29,7 +29,8 @@ def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(
 
 
 def test_a_limit_on_the_process_counts_as_memory():
-    code = "import resource; from locant.anomaly.series import free_memory; free = free_memory.available_memory()\n"
+    code = "import resource; from locant.anomaly.series import free_memory\n"
+    code += "free = free_memory.available_memory()\n"
     code += "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))\n"
     code += "assert free_memory.available_memory() < 8 << 30\n"
     code += "assert 8 << 30 < free or free_memory.available_memory() <= free"

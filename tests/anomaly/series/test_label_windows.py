@@ -85,7 +85,8 @@ def test_windows_of_a_file_that_moved_are_taken_by_its_name_alone_and_it_is_said
 def test_a_name_that_only_ends_alike_is_another_file(marked):
     with pytest.raises(
         ValueError,
-        match=r"has no windows for .*mine.csv.*\n  It has 2 keys, each the end of a path: older/mine.csv",
+        match=r"has no windows for .*mine.csv.*\n"
+        r"  It has 2 keys, each the end of a path: older/mine.csv",
     ):
         marked({"older/mine.csv": [], "old/mine.csv": []})
     with pytest.raises(ValueError, match=r"has no windows for .*mine.csv"):
@@ -109,7 +110,8 @@ def test_a_window_that_holds_no_row_is_said_and_left_out(marked):
 def test_windows_that_are_all_outside_are_refused(marked):
     with pytest.raises(
         ValueError,
-        match=r"no window holds a row of the series, which runs from 2014-02-14 00:00:00 to 2014-02-14 09",
+        match=r"no window holds a row of the series, which runs from "
+        r"2014-02-14 00:00:00 to 2014-02-14 09",
     ):
         marked([["2015-01-01", "2015-01-02"]])
 

@@ -31,7 +31,8 @@ def test_repeated_moments_with_different_values_become_their_mean(read):
     series = read(["time,x,y", "1,5,1", "2,10,2", "2,20,2", "2,NA,5", "3,5,1"])
     assert series.values.tolist() == [[5, 1], [15, 3], [5, 1]]
     assert series.repairs == [
-        "1 timestamp occurred in several rows with different values: the mean was taken, of 3 rows.",
+        "1 timestamp occurred in several rows with different values: "
+        "the mean was taken, of 3 rows.",
         OWN,
     ]
 
@@ -41,7 +42,8 @@ def test_equal_and_different_repeats_are_told_apart(read):
     assert series.values.ravel().tolist() == [5, 20, 7.5]
     assert series.repairs == [
         "1 row repeated a timestamp with equal values: left out.",
-        "2 timestamps occurred in several rows with different values: the mean was taken, of 5 rows.",
+        "2 timestamps occurred in several rows with different values: "
+        "the mean was taken, of 5 rows.",
         OWN,
     ]
 

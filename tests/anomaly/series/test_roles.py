@@ -106,7 +106,8 @@ def test_a_date_and_a_clock_in_two_columns_are_joined_and_it_is_said(read):
     [
         (
             {"time": "tme"},
-            r"has no column 'tme', asked for as the time column. Did you mean 'time'\?\n  Its columns: time, x",
+            r"has no column 'tme', asked for as the time column. Did you mean 'time'\?\n"
+            r"  Its columns: time, x",
         ),
         ({"label": "y"}, r"has no column 'y', asked for as the label column"),
         ({"columns": ["x", "y"]}, r"has no column 'y', asked for as a value column"),

@@ -117,12 +117,12 @@ class TimeReader:
             return parse_number(cell, self.number_format)
         if self.epoch in EPOCH_TICKS:
             return self._read_epoch(cell)
-        moment = None if self.form is None else parse(cell, self.form, day_first=self.day_first)
-        if moment is None or not moment.valid or moment.zoned != self.times.zoned:
+        parsed = None if self.form is None else parse(cell, self.form, day_first=self.day_first)
+        if parsed is None or not parsed.valid or parsed.zoned != self.times.zoned:
             return None
-        if not FIRST_SECOND <= moment.seconds < LAST_SECOND:
+        if not FIRST_SECOND <= parsed.seconds < LAST_SECOND:
             return None
-        return np.datetime64(moment.seconds * 10**9 + moment.nanoseconds, "ns")
+        return np.datetime64(parsed.seconds * 10**9 + parsed.nanoseconds, "ns")
 
     def _read_epoch(self, cell: str) -> Any:
         if not cell.isdecimal() or len(cell) >= 20:

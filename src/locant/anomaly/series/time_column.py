@@ -104,8 +104,8 @@ def _read_numbers(table: RawTable, column: int, number_format: NumberFormat) -> 
     if unit is None:
         return Times(np.where(present, values.astype(np.float64), np.nan), "plain numbers")
     nanoseconds = epoch_nanoseconds(np.where(present, values, 0), unit)
-    moments = as_datetimes(nanoseconds, present)
-    return Times(moments, f"{unit} since 1970", zoned=True)
+    datetimes = as_datetimes(nanoseconds, present)
+    return Times(datetimes, f"{unit} since 1970", zoned=True)
 
 
 def _whole_or_real(

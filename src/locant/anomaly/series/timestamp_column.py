@@ -117,10 +117,10 @@ def parse_block(cells: pl.Series, regex: str, order: dict[str, str]) -> ParsedBl
         zoned=zoned,
         offset=words("zone", zone_offset),
     )
-    moments = assemble(parts)
-    valid = moments.valid & (parts.year >= YEARS[0]) & (parts.year <= YEARS[1])
-    nanoseconds = moments.seconds * 10**9 + moments.nanoseconds
-    return ParsedBlock(nanoseconds, valid, moments.zoned, moments.offset)
+    parsed = assemble(parts)
+    valid = parsed.valid & (parts.year >= YEARS[0]) & (parts.year <= YEARS[1])
+    nanoseconds = parsed.seconds * 10**9 + parsed.nanoseconds
+    return ParsedBlock(nanoseconds, valid, parsed.zoned, parsed.offset)
 
 
 def _map_words(words: pl.Series, meaning: Callable[[str], int]) -> Integers:
