@@ -9,7 +9,7 @@ import pytest
 from common_records import finished
 
 from locant.anomaly import baselines
-from locant.anomaly.detector.candidates import METHODS
+from locant.anomaly.detector import methods
 from locant.lab.report.claims import answers
 from locant.lab.report.page import html
 from locant.lab.report.study import markdown, table
@@ -66,7 +66,9 @@ def test_what_was_published_of_a_plain_method_still_finds_its_row(kept):
 
 
 def test_detect_calls_its_plain_methods_as_reports_do():
-    assert set(METHODS) - {"transformer"} <= {baselines.shown(name) for name in baselines.names()}
+    assert set(methods.names()) - {"transformer"} <= {
+        baselines.shown(name) for name in baselines.names()
+    }
 
 
 def test_no_page_calls_a_plain_method_by_its_identifier_or_in_another_way():

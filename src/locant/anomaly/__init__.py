@@ -1,8 +1,12 @@
 """Anomaly detection in series: `locant.anomaly.detect`.
 
 series      files to numbers
-metrics     how good scores are; `baselines`, plain methods
-detector    a detector with its self-test and thresholds
+metrics     how well scores and flags agree with labels
+baselines   classical methods that a model must beat
+detector    a detector with its self-test, threshold and events
+
+>>> from locant import anomaly
+>>> found = anomaly.detect("mine.csv", method="harmonic", out="found")  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -12,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from locant.anomaly.detector import Settings as Settings
-    from locant.anomaly.detector.detect import detect as detect
+    from locant.anomaly.detector import detect as detect
+    from locant.anomaly.detector import detect_stream as detect_stream
     from locant.anomaly.series import read_series as read_series
 
 _HOME = {
     "detect": "locant.anomaly.detector",
+    "detect_stream": "locant.anomaly.detector",
     "Settings": "locant.anomaly.detector",
     "read_series": "locant.anomaly.series",
 }

@@ -84,6 +84,6 @@ def _longer(test_lengths: str | None, train_length: int | None) -> dict[str, Any
 
 def _tell(data: Path, time: str | None, columns: list[str] | None) -> None:
     from locant.anomaly.series import read_series
-    from locant.cli.detected import tell_series
+    from locant.cli._detection import print_series
 
-    tell_series(read_series(data, time=time, columns=columns), Console(stderr=True, markup=False))
+    print_series(read_series(data, time=time, columns=columns), Console(stderr=True, markup=False))

@@ -1,4 +1,9 @@
-"""One file, one plain detector of anomalies in series: what a model must beat. No torch."""
+"""Classical anomaly scores for series: what a model must beat. One file each, found by its name.
+
+A file offers `score(lead, series)`, and may say what its lead is: `LEAD = "none"` for a baseline that
+looks at neighboring points alone, "itself" (the default) for one that may learn from the series that it
+scores, "clean" for one that needs other, clean points. No torch.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +13,30 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from locant._internal.checks import did_you_mean
+from locant._internal.checks import did_you_mean, one_of
+
+LEADS = ("none", "itself", "clean")
 
 
 class Baseline(Protocol):
-    """What every file offers. Some also have `fit`, with the same arguments: what was expected, (T, F)."""
+    """What every file offers. Some also have `fit`, with the same arguments: predictions (T, F)."""
 
     def score(self, lead: np.ndarray, series: np.ndarray) -> np.ndarray:
-        """How anomalous each point of the series is, (T,), seen from the clean stretch just before it."""
+        """Score how anomalous each point of the series is, (T,), given the points before it."""
 
 
 def names() -> list[str]:
-    """The detectors that there are.
+    """List the baselines, by the names of their files.
 
-    >>> names()
-    ['distance', 'harmonic', 'local_quadratic', 'nearest_window', 'rolling_median', 'second_difference', 'sub_pca']
+    >>> names()[:4]
+    ['distance', 'harmonic', 'local_quadratic', 'nearest_window']
     """
-    return sorted(
-        path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_")
-    )
+    files = [path for folder in __path__ for path in Path(folder).glob("[a-z]*.py")]
+    return sorted({path.stem for path in files})
 
 
 def shown(name: str) -> str:
-    """A plain method's name as people read and type it: in tables, verdicts, `locant detect` and the documentation.
+    """Return the name of a baseline as people read and type it.
 
     >>> shown("sub_pca")
     'sub-pca'
@@ -39,7 +45,7 @@ def shown(name: str) -> str:
 
 
 def load(name: str) -> Baseline:
-    """The file behind a name; its options are keywords of `score`.
+    """Import the file behind a name; its options are keywords of `score`.
 
     >>> load("distance").score(np.array([[1.0], [3.0]]), np.array([[2.0], [5.0]]))
     array([0., 3.])
@@ -49,3 +55,12 @@ def load(name: str) -> Baseline:
         raise ValueError(f"no baseline is called {name!r}.{hint}\n  Known: {', '.join(names())}")
     module: Any = import_module(f"locant.anomaly.baselines.{name}")
     return module
+
+
+def lead_of(name: str) -> str:
+    """Return the lead that a baseline takes: "none", "itself" or "clean".
+
+    >>> lead_of("rolling_median"), lead_of("distance"), lead_of("nearest_window")
+    ('none', 'itself', 'clean')
+    """
+    return one_of(name, "LEAD", getattr(load(name), "LEAD", "itself"), LEADS)

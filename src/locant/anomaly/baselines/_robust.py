@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant.anomaly.baselines._checked import TINY
+from locant.anomaly.baselines._lead import TINY
 
 CUT = 4.685  # in standard deviations; 95 % as efficient as least squares when nothing is wrong
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant.anomaly.baselines._checked import TINY, checked
+from locant.anomaly.baselines._lead import TINY, checked
 
 
 def score(lead: np.ndarray, series: np.ndarray) -> np.ndarray:

@@ -19,9 +19,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from locant._internal.checks import at_least, whole_number
-from locant.anomaly.baselines._checked import TINY, checked
+from locant.anomaly.baselines._lead import TINY, checked
 from locant.anomaly.baselines._robust import regress, spread, weighted
 
+LEAD = "none"
 CHANCE = 0.001  # noise has a peak so strong once in a thousand series: that is called a wave
 POINTS = 8  # a wave takes three numbers: at most one wave to so many points
 

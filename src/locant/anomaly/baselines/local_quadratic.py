@@ -17,8 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from locant._internal.checks import whole_number
-from locant.anomaly.baselines._checked import checked
+from locant.anomaly.baselines._lead import checked
 from locant.anomaly.baselines._windows import around
+
+LEAD = "none"
 
 
 def score(lead: np.ndarray, series: np.ndarray, *, reach: int = 3) -> np.ndarray:

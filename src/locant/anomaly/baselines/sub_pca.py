@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from locant._internal.checks import whole_number
-from locant.anomaly.baselines._checked import checked
+from locant.anomaly.baselines._lead import checked
 from locant.anomaly.baselines._windows import cut, overlaid
 
 

@@ -1,28 +1,45 @@
-"""What a detection gives: scores, events, what was chosen, and why."""
+"""The result of a detection: scores, the events that they show, what was chosen and why.
+
+An event is a run of high smoothed scores, narrowed to the rows that caused it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from locant.anomaly.detector.method import Flags, Floats
+import numpy as np
+
+from locant.anomaly.detector.segments import Flags, Floats
+from locant.anomaly.detector.threshold import Threshold
+from locant.anomaly.metrics.events import events
 from locant.anomaly.series import Series
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from locant.anomaly.detector.calibration import Calibration
     from locant.anomaly.detector.detector import Detector
+
+MAX_NAMED_COLUMNS = 3  # that an event names
+ECHO = 0.25  # of the largest residual: smaller ones beside it are its echo
+BLAME = 0.5  # a column is at fault when it has at least this part of the worst column's score
 
 
 @dataclass(frozen=True)
 class Event:
-    """A stretch that does not look like the rest: the rows start..stop−1."""
+    """An anomalous segment: the rows start..stop−1."""
 
     start: int
     stop: int
-    score: float  # the largest in it, in units of the usual deviation
-    peak: int  # the row that deviates most
+    score: float  # the largest in it, in units of the usual residual
+    peak: int  # the row with the largest residual
     columns: tuple[str, ...]  # those at fault, the worst first
     value: float  # of the worst column at the peak
-    expected: float  # what should have stood there
+    expected: float  # the prediction of that value
     start_time: Any = None  # datetime64[ns] or float, None without times
     end_time: Any = None  # of its last row
     peak_time: Any = None
@@ -30,66 +47,22 @@ class Event:
 
 @dataclass(frozen=True)
 class Trial:
-    """One line of the self-test: how well a candidate found faults that were put into held-out data."""
+    """One line of the self-test: how well a candidate found faults injected into held-out rows."""
 
     method: str
-    encoding: str  # "" for methods that have none
+    encoding: str  # "" for methods that take none
     found: dict[str, float]  # average precision by kind of fault
     mean: float
     seconds: float
 
     @property
     def name(self) -> str:
-        """Method, and encoding where there is one.
+        """Return the method, with its encoding where it has one.
 
         >>> Trial("transformer", "rotary", {}, 0.9, 2.0).name
         'transformer (rotary)'
         """
         return f"{self.method} ({self.encoding})" if self.encoding else self.method
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """Where scores begin to count as events, where it comes from, and how often clean rows were above it."""
-
-    value: float
-    origin: str
-    measured: float | None  # the share of held-out rows above it, None when they are too few
-    asked: float | None  # the rate of false alarms that was asked for, if one was
-    rows: int  # held-out rows, on which false alarms were counted
-    independent: int  # about so many independent scores they have after smoothing
-    known_clean: bool  # whether the user said that all these rows are clean
-
-    @property
-    def sentence(self) -> str:
-        """The threshold and its rate of false alarms: what was asked for, what was measured, on how many rows.
-
-        >>> Threshold(3.2, "from the rate that was asked for", 0.026, 0.005, 9800, 9800, True).sentence
-        'Threshold: 3.2. False alarms: asked 0.5 %, measured 2.6 % on 9,800 held-out rows.'
-        >>> Threshold(4.0, "given", None, None, 60, 5, True).sentence
-        'Threshold: 4 (given). False alarms: not measured, 60 held-out rows are too few at this smoothing.'
-        """
-        origin = f" ({self.origin})" if self.asked is None else ""
-        wanted = "" if self.asked is None else f"asked {_percent(self.asked)}, "
-        told = f"Threshold: {self.value:.3g}{origin}. False alarms: {wanted}"
-        if self.measured is None:
-            return f"{told}not measured, {self.rows:,} held-out rows are too few at this smoothing."
-        told += f"measured {_percent(self.measured)} on {self.rows:,} held-out rows."
-        if min(self.measured, self.asked or 1.0) < 1 / self.independent:
-            told += f" Smoothing leaves about {self.independent} independent scores: too few for so small a rate."
-        return (
-            told
-            if self.known_clean
-            else f"{told} Anomalies among these rows count as false alarms."
-        )
-
-
-def _percent(share: float) -> str:
-    """
-    >>> _percent(0.005), _percent(0.0), _percent(0.12345)
-    ('0.5 %', '0 %', '12 %')
-    """
-    return f"{100 * share:.2g} %"
 
 
 @dataclass(frozen=True)
@@ -106,7 +79,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """Scores for every point, and the events that they show."""
+    """Scores for every row, and the events that they show."""
 
     series: Series
     scores: Floats  # (T,) the largest over columns
@@ -116,12 +89,121 @@ class Detection:
     events: tuple[Event, ...]  # in the order of time
     chosen: Chosen
     self_test: tuple[Trial, ...]  # the best first
-    detector: Detector  # to be saved, or to judge other series
+    detector: Detector  # to be saved, or to score other series
+    baseline_scores: dict[str, Floats] = field(default_factory=dict)  # (T,) each, when asked for
+    files: tuple[Path, ...] = ()  # that were written
 
     @property
     def flags(self) -> Flags:
-        """Which points are in an event, (T,)."""
-        inside = self.scores > float("inf")
+        """Flag the rows that are in an event, (T,)."""
+        inside = np.zeros(len(self.scores), np.bool_)
         for event in self.events:
             inside[event.start : event.stop] = True
         return inside
+
+    @cached_property
+    def evaluation(self) -> dict[str, float]:
+        """Evaluate scores and events against the labels: every metric by name; empty without."""
+        from locant.anomaly.detector.evaluation import evaluate
+
+        return evaluate(self)
+
+    @cached_property
+    def baseline_evaluation(self) -> dict[str, float]:
+        """Compute VUS-PR of each baseline that was asked for; empty without labels."""
+        from locant.anomaly.detector.evaluation import evaluate_baselines
+
+        return evaluate_baselines(self)
+
+    def headline(self) -> str:
+        """Describe the events in one line."""
+        from locant.anomaly.detector.outputs import headline
+
+        return headline(self)
+
+    def table(self) -> pl.DataFrame:
+        """Return one record a row: time, score, event, and values and predictions by column."""
+        from locant.anomaly.detector.outputs import scores_table
+
+        return scores_table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return events, choices and evaluation as plain values, ready for JSON."""
+        from locant.anomaly.detector.outputs import summary
+
+        return summary(self)
+
+    def write(self, folder: str | Path, *, parquet: bool = False) -> tuple[Path, ...]:
+        """Write scores.csv (and scores.parquet), events.csv and events.json into a folder."""
+        from locant.anomaly.detector.outputs import write_files
+
+        return write_files(self, Path(folder), parquet=parquet)
+
+
+def find_events(
+    series: Series,
+    expected: Floats,
+    by_column: Floats,
+    residual: Floats,
+    calibration: Calibration,
+    gap: int,
+) -> tuple[Event, ...]:
+    """Find runs of scores above the threshold, and narrow each to its outliers.
+
+    expected, by_column, residual  (T,F): in the series' own units; smoothed scores; scaled
+                                   residuals before smoothing
+    gap                            runs that are nearer than this are one event
+    """
+    high = by_column.max(1) > calibration.threshold.value
+    runs = events(_join_runs(high, gap))
+    outlier = calibration.outlier
+    return tuple(_event(series, expected, by_column, residual, outlier, run) for run in runs)
+
+
+def _join_runs(high: Flags, gap: int) -> Flags:
+    """Join runs with fewer than `gap` rows between them.
+
+    >>> _join_runs(np.array([1, 0, 1, 0, 0, 1], bool), 2).astype(int).tolist()
+    [1, 1, 1, 0, 0, 1]
+    """
+    out = high.copy()
+    for (_, stop), (start, _) in pairwise(events(high)):
+        out[stop:start] |= start - stop < gap
+    return out
+
+
+def _event(
+    series: Series,
+    expected: Floats,
+    by_column: Floats,
+    residual: Floats,
+    outlier: float,
+    run: tuple[int, int],
+) -> Event:
+    """Narrow a run to its outliers, and name its peak and the columns at fault."""
+    rows = slice(*run)
+    worst_residual = residual[rows].max(1)
+    limit = max(outlier, ECHO * worst_residual.max())
+    outliers = run[0] + np.flatnonzero(worst_residual > limit)
+    start, stop = (int(outliers[0]), int(outliers[-1]) + 1) if len(outliers) else run
+    peak, worst = divmod(int(residual[start:stop].argmax()), residual.shape[1])
+    peak += start
+    highest = by_column[rows].max(0)
+    highest[worst] = max(highest[worst], highest.max())  # the column of the peak comes first
+    at_fault = sorted(
+        np.flatnonzero(highest >= BLAME * highest.max()),
+        key=lambda column: (-highest[column], column != worst),
+    )
+    times = []
+    if series.times is not None:
+        times = [series.times[row] for row in (start, stop - 1, peak)]
+    return Event(
+        start,
+        stop,
+        float(by_column[rows].max()),
+        peak,
+        tuple(series.names[column] for column in at_fault[:MAX_NAMED_COLUMNS]),
+        float(series.values[peak, worst]),
+        float(expected[peak, worst]),
+        *times,
+    )

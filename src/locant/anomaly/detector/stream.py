@@ -1,88 +1,157 @@
-"""Rows judged one at a time, as they come: nothing is known of what follows, and memory does not grow.
+"""Score rows one at a time, as they come: nothing is known of what follows, and memory is bounded.
 
-A row is judged by the rows before it, so deviations are larger than in a file; the last clean rows are judged in the
-same way first, to learn how large they usually are. Smoothing reaches back only. What looked wrong is hidden from its
-successors. After a gap longer than the context, the first rows only fill it again: their scores are 0.
+A row is predicted from the rows before it, so residuals are larger than in a file. The last clean rows
+are scored in the same way first, to learn how large they usually are. Smoothing reaches back only. A
+row that looked wrong is hidden from its successors. After a gap longer than the context, the first rows
+only fill it again: their scores are 0.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from locant.anomaly.detector.detector import SEEN, Detector
-from locant.anomaly.detector.method import Floats, Stretch
-from locant.anomaly.detector.scoring import usual
+from locant.anomaly.detector.detection import Detection, find_events
+from locant.anomaly.detector.detector import Detector
+from locant.anomaly.detector.residuals import residual_scale
+from locant.anomaly.detector.segments import Floats, Segment
 from locant.anomaly.metrics.smoothing import bell
+from locant.anomaly.series import FileSummary, Row, Series
+from locant.anomaly.series.repairs import Rows, fill_missing, sort_by_time
+from locant.anomaly.series.series import step_and_irregularity
+
+CONTEXT_ROWS = 128  # rows, at least, that a row of a stream is predicted from
 
 
-class Scored(NamedTuple):
-    """One row: its score, those of its columns (F,), what was expected of them (F,), and deviations (F,)."""
+class ScoredRow(NamedTuple):
+    """One row: its score; and of its columns, (F,) each, score, prediction and scaled residual."""
 
     score: float
     by_column: Floats
     expected: Floats
-    away: Floats
+    residual: Floats
 
 
 class Stream:
-    """Judges row after row."""
+    """Scores row after row."""
 
     def __init__(self, detector: Detector) -> None:
-        self.detector, rows = detector, max(detector.method.least, SEEN)
-        recent, begin = detector.recent, min(rows, len(detector.recent.values))
-        seen = detector.units.seen(recent.values)
-        self.values = deque(seen[:begin], maxlen=rows)
-        self.at = deque(recent.at[:begin].tolist(), maxlen=rows)
+        rows = max(detector.method.min_rows, CONTEXT_ROWS)
+        recent = detector.recent
+        begin = min(rows, len(recent.values))
+        width = detector.chosen.smooth
+        weights = bell(width)[: 3 * width + 1] if width else np.ones(1)
+        self.detector = detector
+        self.values = deque(detector.units.seen(recent.values)[:begin], maxlen=rows)
+        self.positions = deque(recent.positions[:begin].tolist(), maxlen=rows)
         self.hidden = deque([False] * begin, maxlen=rows)
-        back = (
-            bell(detector.chosen.smooth)[: 3 * detector.chosen.smooth + 1]
-            if detector.chosen.smooth
-            else np.ones(1)
-        )
-        self.weights = back[::-1]  # now first
-        self.past: deque[Floats] = deque(maxlen=len(back))
-        self.usual = detector.calibration.usual
-        rehearsed = [
-            self._away(values, at)[1]
-            for values, at in zip(recent.values[begin:], recent.at[begin:], strict=True)
-        ]
+        self.weights = weights[::-1]  # the newest row first
+        self.past: deque[Floats] = deque(maxlen=len(weights))
+        self.scale = detector.calibration.scale
+        rehearsed = []
+        for values, position in zip(recent.values[begin:], recent.positions[begin:], strict=True):
+            rehearsed.append(self._predict(values, position)[1])
         if rehearsed:
-            self.usual = np.maximum(usual(np.stack(rehearsed)), self.usual)
-        self.past.extend(away / self.usual for away in rehearsed[-len(back) :])
+            self.scale = np.maximum(residual_scale(np.stack(rehearsed)), self.scale)
+        self.past.extend(residual / self.scale for residual in rehearsed[-len(weights) :])
 
-    def push(self, values: Floats, at: float) -> Scored:
-        """Judge the next row (F,), at its place in usual steps. A missing value (NaN) is taken as expected."""
-        expected, away = self._away(values, at)
-        self.past.append(away / self.usual)
-        past = np.stack(self.past)[::-1]  # (rows, F), now first
+    def push(self, values: Floats, position: float) -> ScoredRow:
+        """Score the next row (F,) at its position. A missing value (NaN) counts as expected."""
+        expected, residual = self._predict(values, position)
+        scaled = residual / self.scale
+        self.past.append(scaled)
+        past = np.stack(self.past)[::-1]  # (rows, F), the newest first
         weights = self.weights[: len(past)]
         by_column = np.sqrt((weights[:, None] * past**2).sum(0) / weights.sum())
-        return Scored(
-            float(by_column.max()), by_column, self.detector.units.back(expected), away / self.usual
-        )
+        expected = self.detector.units.back(expected)
+        return ScoredRow(float(by_column.max()), by_column, expected, scaled)
 
-    def _away(self, values: Floats, at: float) -> tuple[Floats, Floats]:
-        """What was expected of a row and how far it is from it, in units; it becomes part of the context."""
-        units = self.detector.units
+    def _predict(self, values: Floats, position: float) -> tuple[Floats, Floats]:
+        """Predict a row, and return its residual too; the row becomes part of the context."""
+        units, method = self.detector.units, self.detector.method
         scaled = units.scaled(values)
-        if self.values and abs(at - self.at[-1]) > SEEN:
+        if self.values and abs(position - self.positions[-1]) > CONTEXT_ROWS:
             self._forget()
         last = self.values[-1] if self.values else np.zeros_like(values)
         self.values.append(np.where(np.isnan(scaled), last, units.seen(values)))
-        self.at.append(at)
+        self.positions.append(position)
         self.hidden.append(False)
-        series = Stretch(np.stack(self.values), np.array(self.at))
-        if len(self.values) < self.detector.method.least:
+        series = Segment(np.stack(self.values), np.array(self.positions))
+        if len(self.values) < method.min_rows:
             return series.values[-1], np.zeros_like(values)
-        expected = self.detector.method.expect(series, np.array(self.hidden))[-1]
-        away = np.where(np.isnan(scaled), 0.0, np.abs(scaled - expected))
-        self.hidden[-1] = bool(away.max() > self.detector.calibration.limit)
-        return expected, away
+        expected = method.predict(series, np.array(self.hidden))[-1]
+        residual = np.where(np.isnan(scaled), 0.0, np.abs(scaled - expected))
+        self.hidden[-1] = bool(residual.max() > self.detector.calibration.limit)
+        return expected, residual
 
     def _forget(self) -> None:
-        """After a gap in time what came before says nothing: rows are gathered again before one is judged."""
-        for kept in (self.values, self.at, self.hidden, self.past):
+        """Empty the context: after a gap in time, earlier rows predict nothing."""
+        for kept in (self.values, self.positions, self.hidden, self.past):
             kept.clear()
+
+
+def as_detection(detector: Detector, rows: Sequence[Row], scored: Sequence[ScoredRow]) -> Detection:
+    """Collect rows that were scored one at a time into one detection."""
+    series = as_series(rows, in_time=False)
+    by_column = np.stack([one.by_column for one in scored])
+    expected = np.stack([one.expected for one in scored])
+    residual = np.stack([one.residual for one in scored])
+    known, width = detector.calibration, detector.chosen.smooth
+    events = find_events(series, expected, by_column, residual, known, width)
+    return Detection(
+        series,
+        by_column.max(1),
+        by_column,
+        expected,
+        known.threshold,
+        events,
+        detector.chosen,
+        detector.trials,
+        detector,
+    )
+
+
+def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
+    """Collect the rows of a stream into a series without gaps.
+
+    in_time  whether to sort the rows by time; otherwise they stay in the order in which they came
+
+    >>> row = Row(1, None, np.array([2.0]), ["load"], [])
+    >>> as_series([row, row._replace(values=np.array([np.nan]))]).values.tolist()
+    [[2.0], [2.0]]
+    """
+    if not rows:
+        raise ValueError("the stream has no row. A series needs at least two.")
+    notes: list[str] = []
+    names = rows[0].names
+    times = None if rows[0].time is None else np.array([row.time for row in rows])
+    table = Rows(np.stack([row.values for row in rows]), times, None)
+    if in_time:
+        table = sort_by_time(table, notes)
+    _check_columns(names, table.values)
+    values = fill_missing(table.values, table.times, names, notes)
+    time = None if times is None else "found in the stream"
+    known = FileSummary("the stream", "stream", len(values), len(names), time)
+    if table.times is not None and len(values) > 1:
+        step, irregular = step_and_irregularity(table.times)
+        missing = int(np.isnan(table.values).sum())
+        ends = (table.times[0], table.times[-1])
+        known = FileSummary(
+            "the stream", "stream", len(values), len(names), time, *ends, step, irregular, missing
+        )
+    return Series(values, tuple(names), table.times, None, None, known, notes)
+
+
+def _check_columns(names: Sequence[str], values: Floats) -> None:
+    """Refuse columns without any number."""
+    empty = []
+    for name, column in zip(names, values.T, strict=True):
+        if np.isnan(column).all():
+            empty.append(name)
+    if empty:
+        raise ValueError(
+            f"the stream has no number in {', '.join(empty)}. Leave it out: --columns."
+        )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from locant.anomaly.metrics._checked import Numbers
+from locant.anomaly.metrics._vectors import Numbers
 
 
 class Thresholds(NamedTuple):

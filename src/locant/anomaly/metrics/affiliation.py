@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from locant.anomaly.metrics._checked import Numbers, labels_and_flags, needs_an_anomaly
+from locant.anomaly.metrics._vectors import Numbers, labels_and_flags, needs_an_anomaly
+from locant.anomaly.metrics.base import Metric
 from locant.anomaly.metrics.events import events
 
 Interval = tuple[float, float]
@@ -135,3 +136,6 @@ def _mean(value: Callable[[Numbers], Numbers], pieces: Numbers, kinks: Numbers) 
 
 def _pieces(intervals: list[tuple[int, int]] | list[Interval]) -> Numbers:
     return np.array(intervals, dtype=float).reshape(-1, 2)
+
+
+METRIC = Metric("affiliation F1", lambda case: affiliation(case.labels, case.flags).f1, order=4)

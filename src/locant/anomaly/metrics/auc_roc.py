@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from locant.anomaly.metrics._checked import labels_and_scores
+from locant.anomaly.metrics._vectors import labels_and_scores
+from locant.anomaly.metrics.base import Metric
 
 
 def auc_roc(labels: ArrayLike, scores: ArrayLike) -> float:
@@ -29,3 +30,6 @@ def auc_roc(labels: ArrayLike, scores: ArrayLike) -> float:
     _, group, size = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.cumsum(size) - (size - 1) / 2  # the mean rank of each group of equal scores, from 1
     return float((rank[group][true].sum() - anomalous * (anomalous + 1) / 2) / (anomalous * normal))
+
+
+METRIC = Metric("AUC-ROC", lambda case: auc_roc(case.labels, case.scores), order=3)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from locant.anomaly.metrics._checked import labels_and_scores
 from locant.anomaly.metrics._thresholds import thresholds
+from locant.anomaly.metrics._vectors import labels_and_scores
+from locant.anomaly.metrics.base import Metric
 
 
 def average_precision(labels: ArrayLike, scores: ArrayLike) -> float:
@@ -25,3 +26,8 @@ def average_precision(labels: ArrayLike, scores: ArrayLike) -> float:
     hits = every.total(true.astype(float))
     recall, precision = hits / hits[-1], hits / every.flagged
     return float(np.diff(recall, prepend=0.0) @ precision)
+
+
+METRIC = Metric(
+    "average precision", lambda case: average_precision(case.labels, case.scores), order=2
+)

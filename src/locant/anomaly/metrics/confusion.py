@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from locant.anomaly.metrics._checked import labels_and_flags
+from locant.anomaly.metrics._vectors import labels_and_flags
 
 
 class Confusion(NamedTuple):

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from locant.anomaly.metrics._checked import flags
+from locant.anomaly.metrics._vectors import flags
+from locant.anomaly.metrics.base import Metric
 
 
 def events(labels: ArrayLike) -> list[tuple[int, int]]:
@@ -48,3 +49,6 @@ def _inside(windows: list[tuple[int, int]], points: int) -> list[tuple[int, int]
                 f"  A window holds the points start..stop−1, so 0 ≤ start < stop ≤ {points}."
             )
     return windows
+
+
+METRIC = Metric("event recall", lambda case: event_recall(case.windows, case.flags), order=5)

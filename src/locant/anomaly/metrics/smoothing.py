@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant.anomaly.metrics._checked import Numbers
+from locant.anomaly.metrics._vectors import Numbers
 
 SHARE, MOST = 80, 200  # the width is this part of the series, and never more points
 REACH = 3  # standard deviations on either side; beyond there is next to nothing

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from locant._internal.checks import whole_number
-from locant.anomaly.metrics._checked import Flags, Numbers, labels_and_scores
+from locant.anomaly.metrics._vectors import Flags, Numbers, labels_and_scores
+from locant.anomaly.metrics.base import Metric
 from locant.anomaly.metrics.events import events
 
 RANKS = 250  # thresholds, as in TSB-AD
@@ -128,3 +129,8 @@ def _near(true: Flags, ranges: Ints, half: int) -> tuple[Ints, Ints]:
 def _running(first: Ints, weights: Numbers | None, count: int) -> Numbers:
     """The sum of the weights (1 each without any) of what each of `count` thresholds flags."""
     return np.cumsum(np.bincount(first, weights, count)).astype(np.float64)
+
+
+METRIC = Metric(
+    "VUS-PR", lambda case: vus_pr(case.labels, case.scores, window=case.window), order=1
+)

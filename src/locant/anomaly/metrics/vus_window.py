@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant.anomaly.metrics._checked import Numbers
+from locant.anomaly.metrics._vectors import Numbers
 
 ROWS, LAGS = 20_000, 400  # the first rows are looked at, and lags up to this one
 NEAREST, FARTHEST = 6, 303  # the periods that are believed, in rows

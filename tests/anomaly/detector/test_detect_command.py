@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from common_detection import csv, ran, refused, wave
 
-from locant.anomaly.detector import Settings
+from locant.anomaly import baselines
 from locant.anomaly.series import free_memory
-from locant.cli.piped import judge_pipe
+from locant.cli.detect import _detect_pipe
 
 PLAIN = ("--method", "harmonic", "--no-picture")
 
@@ -89,9 +89,10 @@ def test_labels_bring_measures_and_baselines_but_never_point_adjusted_f1(file, t
     )
     assert measures["event recall"] == 1.0
     assert measures["AUC-ROC"] > 0.95
-    assert {"sub-pca", "rolling-median", "second-difference", "harmonic", "nearest-window"} == set(
+    assert {"sub-pca", "rolling-median", "second-difference", "harmonic", "nearest-window"} <= set(
         told["baselines"]
     )
+    assert set(told["baselines"]) == {baselines.shown(name) for name in baselines.names()}
     assert "No point-adjusted F1: random scores do well by it" in done.stderr
     assert told["vus_pr_window"] == 24  # the season
     assert "VUS-PR gives part of the credit up to 12 rows from a label" in done.stderr
@@ -257,7 +258,7 @@ def test_a_saved_detector_refuses_other_columns_and_other_times(file, tmp_path):
     (tmp_path / "rows.csv").write_text(
         "x0\n" + "\n".join(f"{value:.4f}" for value in wave(120)[:, 0])
     )
-    assert "learnt from rows with times (dates); here are none" in refused(
+    assert "learned from rows with times (dates); here are none" in refused(
         tmp_path / "rows.csv", *asked
     )
     assert not (tmp_path / "b").exists()
@@ -282,13 +283,13 @@ def test_a_truncated_or_changed_detector_is_refused(file, tmp_path, name):
     ("arguments", "why"),
     [
         (["--method", "magic"], "Allowed: auto, transformer"),
-        (["--encoding", "rop"], "Did you mean 'rotary'?"),
+        (["--encodings", "rop"], "Did you mean 'rotary'?"),
         (["--threshold", "often"], "a threshold is clean"),
         (["--threshold", "80%"], "a threshold is clean"),
         (["--clean", "1.5"], "a share of the series"),
         (["--season", "1"], "at least 2 for season"),
-        (["--season", "151"], "300 rows are learnt from. Allowed: at most 150"),
-        (["--smooth", "100000000"], "300 rows are learnt from. Allowed: at most 300"),
+        (["--season", "151"], "300 rows are learned from. Allowed: at most 150"),
+        (["--smooth", "100000000"], "300 rows are learned from. Allowed: at most 300"),
         (["--columns", " , "], "--columns needs at least one word"),
         (["--smooth", "-1"], "at least 0 for smooth"),
         (["--train", "a.csv", "--model", "b"], "exclude each other"),
@@ -354,10 +355,16 @@ def test_names_are_shown_and_written_as_they_are(tmp_path):
 def test_a_closed_pipe_is_refused(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ValueError, match="standard input is closed"):
-        judge_pipe(Settings(), None, 100, time=None, columns=None)
+        _detect_pipe(learn=100)
 
 
 def test_an_empty_pipe_is_refused(tmp_path):
     assert "the stream has no row" in refused("-", "--out", tmp_path / "out", stdin="time,x\n")
     assert "--model" in refused("-", "--windows", tmp_path / "w.json", stdin="")
     assert files(tmp_path) == []
+
+
+def test_the_old_spelling_of_encodings_works_and_names_the_new_one(file, tmp_path):
+    done = ran(file, *PLAIN, "--encoding", "rotary", "--out", tmp_path / "out")
+    assert "--encoding is now spelled --encodings" in done.stderr
+    assert "--encoding " not in ran("--help").stdout

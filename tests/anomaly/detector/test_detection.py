@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from common_detection import SEASON, as_series, wave
 
-from locant.anomaly.detector import Settings, Stream, detect, load, save
-from locant.anomaly.detector.candidates import METHODS
-from locant.anomaly.detector.faults import KINDS, inject
+from locant.anomaly.detector import Settings, Stream, detect, load, methods, save
+from locant.anomaly.detector.injected_faults import FAULTS, inject
 from locant.anomaly.detector.season import find_season
 
 QUICK = {"steps": 25, "smooth": 2}
@@ -24,10 +23,13 @@ def faulty(columns=1):
 @pytest.fixture(scope="module")
 def every():
     """One detection by each method."""
-    return {method: detect(as_series(faulty(2)), Settings(method, **QUICK)) for method in METHODS}
+    return {
+        method: detect(as_series(faulty(2)), Settings(method, **QUICK))
+        for method in methods.names()
+    }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods.names())
 def test_every_method_finds_the_fault_and_names_its_column(every, method):
     found = every[method]
     strongest = max(found.events, key=lambda event: event.score)
@@ -39,7 +41,7 @@ def test_every_method_finds_the_fault_and_names_its_column(every, method):
     assert found.flags.sum() < 60
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods.names())
 def test_a_saved_detector_judges_as_before(every, method, tmp_path):
     detector = every[method].detector
     again = load(save(detector, tmp_path / "kept"))
@@ -58,7 +60,7 @@ def test_a_saved_detector_judges_as_before(every, method, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods.names())
 def test_a_stream_finds_the_fault_row_by_row(every, method):
     stream = Stream(every[method].detector)
     values = wave(40, 2, seed=5)  # goes on in phase: 480 rows are whole seasons
@@ -73,8 +75,8 @@ def test_auto_takes_who_found_the_injected_faults_best():
     means = [trial.mean for trial in found.self_test]
     assert means == sorted(means, reverse=True)
     assert found.chosen.method == found.self_test[0].method
-    assert {trial.method for trial in found.self_test} == set(METHODS)
-    assert set(found.self_test[0].found) == set(KINDS)
+    assert {trial.method for trial in found.self_test} == set(methods.names())
+    assert set(found.self_test[0].found) == set(FAULTS)
     assert found.chosen.method == "harmonic"  # on a plain season nothing is better
     assert found.chosen.season == SEASON
 
@@ -139,7 +141,7 @@ def test_a_threshold_may_be_a_score():
     assert found.threshold.origin == "given"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FAULTS)
 def test_faults_are_where_they_are_said_to_be_and_the_same_for_a_seed(kind):
     values = wave(400, 2)
     out, where = inject(values, kind, 1)
@@ -168,11 +170,11 @@ def test_one_huge_value_hides_nothing_else(huge):
 def test_missing_values_of_a_stream_are_no_alarm(every):
     stream = Stream(every["sub-pca"].detector)
     scored = stream.push(np.array([np.nan, np.nan]), 480.0)
-    assert scored.away.tolist() == [0.0, 0.0]
+    assert scored.residual.tolist() == [0.0, 0.0]
 
 
 def test_after_a_gap_a_stream_gathers_rows_before_it_judges(every):
-    stream, least = Stream(every["sub-pca"].detector), every["sub-pca"].detector.method.least
+    stream, least = Stream(every["sub-pca"].detector), every["sub-pca"].detector.method.min_rows
     scored = [stream.push(row, 9000.5 + at) for at, row in enumerate(wave(least + 10, 2, seed=5))]
     assert {one.score for one in scored[: least - 1]} == {0.0}
     assert min(one.score for one in scored[least:]) > 0
