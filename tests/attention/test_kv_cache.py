@@ -71,7 +71,9 @@ def test_what_a_cache_shows_never_changes():
         shown = [part.clone() for part in caches[-1][:3]]
         go_on(made, x, pos, caches[-1], 1, 1)
         go_on(made, -x, pos, caches[-1], 1, 1)
-    assert all(torch.equal(part, before) for part, before in zip(caches[-1][:3], shown, strict=True))
+    assert all(
+        torch.equal(part, before) for part, before in zip(caches[-1][:3], shown, strict=True)
+    )
 
 
 def test_two_ways_on_from_one_cache_know_nothing_of_each_other():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from common import build, qkv
 from locant.attention import attend, explicit
 from locant.attention.backends.tiled import backward, blocking, forward, pruning
-from locant.attention.backends.tiled.bias import ComputedBias, ToeplitzBias
+from locant.attention.backends.tiled.block_bias import ComputedBias, ToeplitzBias
 from locant.attention.backends.tiled.blocking import QueryBlock
 from locant.attention.inputs import prepare
 from locant.encodings import _tables

@@ -10,19 +10,19 @@ from numbers import Integral, Real
 from typing import Any
 
 
-def did_you_mean(asked: str, known: Iterable[str]) -> str:
-    """' Did you mean 'rotary'?', or nothing when no known word is near.
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return " Did you mean 'rotary'?", or an empty text when no known word is near.
 
     >>> did_you_mean("rope", ["pope", "rotary"])
     " Did you mean 'rotary'?"
     >>> did_you_mean("zebra", ["alibi", "rotary"])
     ''
     """
-    words = {word.lower(): word for word in known}
-    same_start = [word for word in words if word[:1] == asked.lower()[:1]]
-    near = get_close_matches(asked.lower(), same_start, n=1, cutoff=0.4) or get_close_matches(
-        asked.lower(), words, n=1
-    )
+    lower = word.lower()
+    words = {one.lower(): one for one in known}
+    same_start = [one for one in words if one[:1] == lower[:1]]
+    near = get_close_matches(lower, same_start, n=1, cutoff=0.4)
+    near = near or get_close_matches(lower, words, n=1)
     return f" Did you mean {words[near[0]]!r}?" if near else ""
 
 

@@ -1,6 +1,6 @@
 """Which backend serves a call of attention: the first of one ordered list that does not refuse.
 
-`attend`, a backend that is asked for by name, and `plan` all decide here, for prefill and decoding
+`attend`, a backend that is forced, and `plan` all decide here, for prefill and decoding
 alike.
 """
 
@@ -85,18 +85,19 @@ def run(
 def choose(request: Request, backend: str = "auto") -> Backend:
     """Choose the first backend that neither refuses nor is unsuited.
 
-    A backend that is asked for by name only has to not refuse."""
+    A backend that is forced by its name must not refuse; whether it is suited does not matter.
+    """
     if backend == "auto":
         return next(
             one for one in BACKENDS if not one.refuses(request) and not one.unsuited(request)
         )
-    asked = BACKENDS[NAMES.index(backend)]
-    if reason := asked.refuses(request):
+    forced = BACKENDS[NAMES.index(backend)]
+    if reason := forced.refuses(request):
         raise ValueError(
             f"backend={backend!r} cannot serve {request.encoding} here: {reason}.\n"
             "  Use 'auto' or 'reference'; locant.plan says what 'auto' takes."
         )
-    return asked
+    return forced
 
 
 def describe_call(
@@ -110,7 +111,7 @@ def describe_call(
 ) -> Request:
     """Describe a call by the facts that decide about its backend.
 
-    examine  look at a bias closely even if it is short
+    examine  examine a bias even if it is short
     """
     request = Request(
         encoding=type(inputs.encoding).__name__,

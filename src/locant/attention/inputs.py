@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from locant.attention.backends.tiled.bias import (
+from locant.attention.backends.tiled.block_bias import (
     BlockBias,
     ComputedBias,
     MaskedBias,
@@ -72,7 +72,7 @@ class AttentionInputs:
         self.batch, self.causal, self.mask, self.precomputed = batch, causal, mask, precomputed
         self.states = states  # of the tokens of one layer, if the encoding has a `sense`
         self.axis = -1 if encoding.axes == 1 else -2  # of the tokens in positions
-        self.only_materialized = False  # nothing but `materialized` can be asked for
+        self.only_materialized = False  # `materialized` is the only form there is
         self._facts: BiasFacts | None = None
         self._materialized: Materialized | None = None
         self._by_blocks: dict[torch.dtype, ByBlocks] = {}
@@ -92,7 +92,7 @@ class AttentionInputs:
 
     @property
     def bias_facts(self) -> BiasFacts:
-        """What can be told about the bias from its positions."""
+        """Facts about the bias, examined when they are first asked for."""
         if self._facts is None:
             self._facts = examine_bias(
                 self.encoding, self.q_pos, self.k_pos, self.batch, self.states

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from locant import positions
-from locant.attention.backends.tiled.bias import States, compute_bias
+from locant.attention.backends.tiled.block_bias import States, compute_bias
 from locant.encodings.base import Encoding, overrides
 
 T = TypeVar("T")
 
 
 class BiasFacts(NamedTuple):
-    """What can be told about a bias from its positions.
+    """Facts about a bias, found by computing it for one pair of tokens.
 
     kind       "none", "toeplitz" (by distance, at evenly spaced positions) or "computed"
     spacing    of the positions, for "toeplitz"

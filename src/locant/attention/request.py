@@ -20,7 +20,7 @@ class Request(NamedTuple):
     added         how many matrices (Q,K) are added to the scores, when bias, mask and order are
                   materialized
     dropout       of the weights: "none", "torch" or another "module"
-    eager         values can be looked at: no graph is traced
+    eager         values can be read: no graph is traced
     transformed   inside one of torch.func's transforms, such as vmap
     """
 

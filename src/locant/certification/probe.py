@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from locant.attention.backends.tiled.bias import check_bias
+from locant.attention.backends.tiled.block_bias import check_bias
 from locant.attention.layer import Attention
 from locant.encodings.base import Encoding, overrides
 from locant.nn.transformer import Transformer

@@ -10,9 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from locant.positions.checks import check as check
-    from locant.positions.checks import in_transform as in_transform
-    from locant.positions.checks import visible as visible
     from locant.positions.makers import Packed as Packed
     from locant.positions.makers import consecutive as consecutive
     from locant.positions.makers import from_mask as from_mask
@@ -21,14 +18,17 @@ if TYPE_CHECKING:
     from locant.positions.samplers import cape as cape
     from locant.positions.samplers import randomized as randomized
     from locant.positions.samplers import skips as skips
+    from locant.positions.shape_checks import check as check
+    from locant.positions.shape_checks import in_transform as in_transform
+    from locant.positions.shape_checks import visible as visible
     from locant.positions.spacing import Spacing as Spacing
     from locant.positions.spacing import evenly_spaced as evenly_spaced
     from locant.positions.time_positions import timestamps as timestamps
 
 _HOME = {
-    "check": "checks",
-    "in_transform": "checks",
-    "visible": "checks",
+    "check": "shape_checks",
+    "in_transform": "shape_checks",
+    "visible": "shape_checks",
     "Packed": "makers",
     "consecutive": "makers",
     "from_mask": "makers",

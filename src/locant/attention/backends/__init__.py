@@ -6,7 +6,7 @@ keys:
     NAME
     refuses(request)    why it cannot serve the request, or nothing
     unsuited(request)   why another backend is the better choice, or nothing; heeded unless it is
-                        asked for by name
+                        forced by name
     describe(request)   why it is the right choice
     run(q, k, v, inputs, scale=, drop=)
 

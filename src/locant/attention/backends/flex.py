@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from locant.attention.backends.tiled.bias import ToeplitzBias
+from locant.attention.backends.tiled.block_bias import ToeplitzBias
 from locant.attention.inputs import AttentionInputs
 from locant.attention.request import Request
 
@@ -32,7 +32,7 @@ def refuses(request: Request) -> str:
     if request.dropout != "none":
         return "this backend knows no dropout"
     if not request.eager:
-        return "a graph is being traced, so positions cannot be looked at"
+        return "a graph is being traced, so positions cannot be read"
     if request.bias != "toeplitz":
         return "it needs a bias by distance at evenly spaced positions"
     if request.one_piece:

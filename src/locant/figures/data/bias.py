@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from locant.attention.backends.tiled.bias import check_bias
+from locant.attention.backends.tiled.block_bias import check_bias
 from locant.encodings.base import Encoding
 from locant.figures.data.base import NotApplicable, Numbers, on_axes
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant.attention.backends.tiled.bias import check_bias
+from locant.attention.backends.tiled.block_bias import check_bias
 from locant.encodings.base import Encoding
 from locant.figures.data.base import Array, as_positions, on_axes
 from locant.figures.walkthrough.arithmetic import WorkedPart, aligned, factor, fixed, shortest

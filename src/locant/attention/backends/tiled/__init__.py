@@ -2,7 +2,7 @@
 
 backend     when it serves, and how it is called
 forward     torch's fused kernel, block by block; `backward`, the gradients
-bias        a bias that is never materialized whole, by distance or by positions, under a mask
+block_bias  a bias that is never materialized as a whole, by distance or by positions, under a mask
 blocking    which queries, keys and heads are computed at once; `pruning`, which of the keys matter
             at all
 """

@@ -24,7 +24,7 @@ def refuses(request: Request) -> str:
     if request.device != "cpu":
         return "it is for CPUs"
     if not request.eager or request.transformed:
-        return "a graph is traced or transformed, so positions cannot be looked at"
+        return "a graph is traced or transformed, so positions cannot be read"
     if not available():
         return "this torch lacks the kernel that it builds on"
     if 0 in (request.batch, request.queries, request.keys):

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from locant.attention.backends.tiled.bias import BlockBias
+from locant.attention.backends.tiled.block_bias import BlockBias
 from locant.attention.backends.tiled.blocking import (
     HEADS_AT_ONCE,
     QueryBlock,
@@ -64,7 +64,7 @@ def gradients(
     groups = [
         _QueryGroup(saved, block, scale) for block in query_blocks(queries, keys, causal, at_once)
     ]
-    needed = []  # of all keys, where that can be told without materializing a block
+    needed = []  # of all keys, where that is known without materializing a block
     if not bias.matrices:
         needed = [key_ranges(bias.block(g.block), g.longest_q, longest_k, g.logs) for g in groups]
     dq, dk, dv = (torch.empty_like(t, memory_format=torch.contiguous_format) for t in saved[:3])

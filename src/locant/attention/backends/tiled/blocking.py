@@ -59,18 +59,18 @@ def slice_reversed(reversed_queries: Tensor, block: QueryBlock) -> Tensor:
     return reversed_queries[..., queries - block.last : queries - block.first, :]
 
 
-def group_heads(needed: list[tuple[int, int]], most: int) -> list[tuple[slice, slice]]:
+def group_heads(needed: list[tuple[int, int]], limit: int) -> list[tuple[slice, slice]]:
     """Group neighboring heads by the range (first, last) of keys that they need.
 
     Heads go apart where sharing the keys would compute too much for nothing.
 
-    >>> group_heads([(0, 8), (0, 8), (7, 8), (6, 8)], most=8)
+    >>> group_heads([(0, 8), (0, 8), (7, 8), (6, 8)], limit=8)
     [(slice(0, 2, None), slice(0, 8, None)), (slice(2, 4, None), slice(6, 8, None))]
     """
     groups: list[tuple[int, int, int]] = []  # how many heads, from which key, to which
     alone = 0  # keys that the heads of the last group need, each for itself
     for first, last in needed:
-        if groups and groups[-1][0] < most:
+        if groups and groups[-1][0] < limit:
             count, low, high = groups[-1]
             low, high = min(low, first), max(high, last)
             if alone + last - first >= MIN_SHARED_KEYS * (count + 1) * (high - low):

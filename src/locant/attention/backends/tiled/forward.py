@@ -19,7 +19,7 @@ from torch import Tensor
 from locant.attention.backends.second_order import differentiable_gradients
 from locant.attention.backends.tiled import backward
 from locant.attention.backends.tiled.backward import SavedForward, gradients
-from locant.attention.backends.tiled.bias import BlockBias, materialize
+from locant.attention.backends.tiled.block_bias import BlockBias, materialize
 from locant.attention.backends.tiled.blocking import (
     QueryBlock,
     group_heads,
@@ -57,13 +57,13 @@ def tiled_attention(
         return _Tiled.apply(q, k, v, bias, causal, scale, *bias.learned)
 
 
-def queries_at_once(q: Tensor, keys: int, bias: BlockBias, most: int) -> int:
+def queries_at_once(q: Tensor, keys: int, bias: BlockBias, limit: int) -> int:
     """Choose the size of a query block so that its bias takes little more memory than q does."""
     if not bias.matrices:
-        return max(1, most)
+        return max(1, limit)
     piece = min(keys, piece_width(q.shape[1]))
     fitting = max(MAX_BIAS_ELEMENTS, 2 * q.numel()) // (bias.matrices * piece)
-    return max(1, min(most, fitting))
+    return max(1, min(limit, fitting))
 
 
 class _Tiled(torch.autograd.Function):
@@ -92,9 +92,9 @@ class _Tiled(torch.autograd.Function):
         (grad,) = grads
         if torch.is_grad_enabled():  # the gradients will be differentiated themselves
             bias = ctx.bias.with_aliases()
-            whole = lambda: materialize(bias, q.shape[-2], k.shape[-2])  # noqa: E731
+            make_bias = lambda: materialize(bias, q.shape[-2], k.shape[-2])  # noqa: E731
             dq, dk, dv, *others = differentiable_gradients(
-                q, k, v, whole, bias.learned, ctx.scale, grad
+                q, k, v, make_bias, bias.learned, ctx.scale, grad
             )
             return dq, dk, dv, None, None, None, *others
         bias = ctx.bias.with_leaves()
@@ -126,14 +126,14 @@ def _forward(
             return numbers, ranges_in_piece(numbers, longest_q, longest_k, block.start, *so_far)
         return numbers, key_ranges(numbers, longest_q, longest_k, None)
 
-    most = QUERIES_AT_ONCE
+    limit = QUERIES_AT_ONCE
     if not bias.matrices and (
         not causal or queries >= 4 * QUERIES_UNPRUNED
     ):  # or much is computed in vain
         _, last = examine(QueryBlock(max(0, queries - QUERIES_AT_ONCE), queries, keys))
         if all((one.first, one.last) == (0, keys) for row in last for one in row):
-            most = QUERIES_UNPRUNED
-    for block in query_blocks(queries, keys, causal, queries_at_once(q, keys, bias, most)):
+            limit = QUERIES_UNPRUNED
+    for block in query_blocks(queries, keys, causal, queries_at_once(q, keys, bias, limit)):
         pieces = nearest_pieces_first(block, width, keys - queries) if bias.matrices else [block]
         for piece in pieces:
             numbers, ranges = examine(piece)

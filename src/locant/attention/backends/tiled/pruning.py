@@ -60,8 +60,8 @@ def longest_keys(k: Tensor, v: Tensor) -> Tensor:
 class Bounds(NamedTuple):
     """Bounds of all scores of a query block in each block of keys: (B, H, blocks) both."""
 
-    least: Tensor
-    most: Tensor
+    lower: Tensor
+    upper: Tensor
 
 
 def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int = 0) -> Bounds:
@@ -80,10 +80,12 @@ def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int 
 
 def ranges_within(bounds: Bounds, low: Tensor, high: Tensor, keys: int) -> list[list[KeyRange]]:
     """Find the keys that each batch row and head needs if the queries' ℓ lie in low..high (B, H)."""
-    nothing = vanishing_exponent(bounds.least.dtype)
-    batch, heads, blocks = bounds.most.shape
-    matter = ~(bounds.most - low[..., None] < nothing) & (bounds.most != -math.inf)  # a NaN matters
-    fading = ~(bounds.least - high[..., None] > nothing)
+    nothing = vanishing_exponent(bounds.lower.dtype)
+    batch, heads, blocks = bounds.upper.shape
+    matter = ~(bounds.upper - low[..., None] < nothing) & (
+        bounds.upper != -math.inf
+    )  # a NaN matters
+    fading = ~(bounds.lower - high[..., None] > nothing)
     block = torch.arange(blocks)
     last = ((torch.where(matter, block, -1).amax(-1) + 1) * KEY_BLOCK).clamp_max(keys)
     first = (torch.where(matter, block, blocks).amin(-1) * KEY_BLOCK).minimum(last)
@@ -108,16 +110,16 @@ def key_ranges(
 ) -> list[list[KeyRange]]:
     """Find what each batch row and head needs of all keys; arguments as in `score_bounds`.
 
-    logs  the least and the greatest ℓ of these queries, (B, H) each; None when they are not known
+    logs  the lowest and the highest ℓ of these queries, (B, H) each; None when they are not known
           yet: a bound
-          serves then, and which weights vanish is not told
+          serves then, and which weights vanish is unknown
     """
     keys, batch, heads = bias.shape[-1], *longest_q.shape
     every_key = KeyRange(0, keys, [True] * -(-keys // KEY_BLOCK))
     if keys <= MIN_KEYS_TO_PRUNE:
         return [[every_key] * heads] * batch
     bounds = score_bounds(bias, longest_q, longest_k)
-    low, high = logs or [bounds.least.amax(-1)] * 2
+    low, high = logs or [bounds.lower.amax(-1)] * 2
     found = ranges_within(bounds, low, high, keys)
     return [[one if one.first < one.last else every_key for one in row] for row in found]
 

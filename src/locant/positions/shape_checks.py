@@ -1,4 +1,4 @@
-"""Check positions against their tokens, and know when values may be looked at."""
+"""Check positions against their tokens, and know when values may be read."""
 
 from __future__ import annotations
 
