@@ -95,7 +95,7 @@ export function shades(entry, count) {
 const PLOTS = {
   heat: {
     extent: (n) => extent(n.values),
-    draw: (n, entry, ends) => matrix(n.values, { title: `${entry.label}: ${n.what}`, down: "position", across: "dimension", ends, label: "value" }),
+    draw: (n, entry, ends) => matrix(n.values, { title: `${entry.label}: ${n.what ?? "values"}`, down: "position", across: "dimension", ends, label: "value" }),
   },
   waves: {
     tall: true,
