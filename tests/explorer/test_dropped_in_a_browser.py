@@ -50,8 +50,8 @@ def test_a_dropped_file_gives_events(visit):
     ("name", "body", "said"),
     [
         ("huge.csv", "1\n" * 2_100_000, "takes up to 4 MB"),
-        ("binary.csv", "\u0000\u0001\u0002" * 50, "dropped.csv"),
-        ("words.csv", "a,b\nx,y\n", "dropped.csv"),
+        ("binary.csv", "\u0000\u0001\u0002" * 50, "binary.csv is not text"),
+        ("words.csv", "a,b\nx,y\n", "words.csv has no column"),
         ("<img src=x onerror=window.hurt=1>.csv", "", "empty"),
     ],
 )

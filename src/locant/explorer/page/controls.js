@@ -44,7 +44,7 @@ export function checkboxes(label, values, chosen, onInput) {
     });
     return el("label", { class: "tick" }, box, name);
   });
-  return { element: el("fieldset", { class: "ticks" }, el("legend", {}, label), ...boxes) };
+  return { element: el("fieldset", { class: "ticks" }, el("legend", {}, label), el("div", { class: "boxes" }, ...boxes)) };
 }
 
 export function button(label, onClick, attributes = {}) {

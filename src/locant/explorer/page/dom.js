@@ -27,11 +27,10 @@ export function fill(parent, ...children) {
 export function table(heads, rows, caption) {
   const words = heads.map((_, at) => rows.some((row) => Number.isNaN(Number.parseFloat(row[at] || 0))));
   const cell = (value, at) => el(at ? "td" : "th", { ...(at ? {} : { scope: "row" }), ...(words[at] ? { class: "words-in" } : {}) }, value instanceof Node ? value : String(value ?? ""));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", {},
-      el("caption", {}, caption),
+  return el("div", {}, el("p", { class: "fine" }, caption), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", { "aria-label": caption },
       el("thead", {}, el("tr", {}, ...heads.map((head, at) => el("th", { scope: "col", ...(words[at] ? { class: "words-in" } : {}) }, head)))),
-      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cell))))));
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cell)))))));
 }
 
 // Show a message at the top of the page.

@@ -40,7 +40,8 @@ export function matrix(values, { title, down, across, ends, label, rows = null, 
 export function weights(values, { title, names = null }) {
   const high = extent(values)[1] || 1;
   const drawn = matrix(values, { title, down: "query", across: "key", ends: [0, high], label: "weight", rows: names, columns: names });
-  Object.assign(drawn.data[0], { zmin: 0, colorscale: scale(colours().sequential) });
+  const colorbar = { thickness: 8, outlinewidth: 0 }; // small figures: the text above them says what it measures
+  Object.assign(drawn.data[0], { zmin: 0, colorscale: scale(colours().sequential), colorbar });
   drawn.layout.xaxis.tickangle = names ? -45 : 0;
   return drawn;
 }
@@ -55,7 +56,7 @@ export function lines(panels, { title, across, down, ends, log = false, markers 
   entries.forEach(([heading], at) => {
     const name = at ? `yaxis${at + 1}` : "yaxis";
     const share = 1 / entries.length;
-    const gap = several ? (innerWidth < 640 ? 0.07 : 0.035) : 0; // for the names of the lines
+    const gap = several ? (innerWidth < 640 ? 0.09 : 0.045) : 0; // for the names of the lines
     const domain = [1 - (at + 1) * share + gap, 1 - at * share - gap];
     axes[name] = axis(heading || down, { ...upright, domain });
   });

@@ -1,5 +1,6 @@
 // The plots of a study: means with intervals and a dot for every seed; names down the side, best first.
 
+import { extent } from "./plots.js";
 import { axis, colours, layout, safe, theme } from "./theme.js";
 
 const SPREAD = 0.24; // of a row: dots of seeds lie this far above and below its middle
@@ -13,6 +14,8 @@ function picked(picture, wanted) {
 function rows(study, picture, wanted, { title, across, lines = {}, groups = null }) {
   const { ink, muted, grid } = colours();
   const some = picked(picture, wanted);
+  const [low, high] = extent([some.map(({ values }) => values), some.map(({ intervals }) => intervals), Object.values(lines)]);
+  const padding = 0.05 * (high - low || 1);
   const look = (name) => study.entrants[name];
   const own = (name) => look(name).colours[theme()];
   const seeds = some.map(({ name, values }, row) => ({
@@ -32,7 +35,7 @@ function rows(study, picture, wanted, { title, across, lines = {}, groups = null
   return {
     data: [...seeds, ...means],
     layout: layout(title, {
-      xaxis: axis(across),
+      xaxis: axis(across, { range: [low - padding, high + padding] }),
       yaxis: axis("", { tickvals: some.map((_, row) => row), ticktext: some.map(({ name }) => safe(name)), range: [some.length - 0.4, -0.6], zeroline: false, gridcolor: grid }),
       shapes, annotations: [...named, ...grouped],
       margin: { l: 110, r: groups ? 70 : 20, t: 46 + 14 * Object.keys(lines).length, b: 52 },

@@ -58,14 +58,16 @@ export function axis(title, more = {}) {
 export function layout(title, more = {}) {
   const { paper, ink } = colours();
   const heading = wrapped(safe(title), 38);
+  const lines = heading.split("<br>").length;
   const margin = { l: 58, r: 16, t: 40, b: 52, ...more.margin };
   return {
     ...more,
-    title: { text: heading, font: { size: 14 }, x: 0.01, xanchor: "left", y: 0.985, yanchor: "top", automargin: false },
+    // Plotly puts the middle of a title of several lines where the middle of one line would be
+    title: { text: heading, font: { size: 14 }, x: 0.01, xanchor: "left", y: 0.985, yanchor: "top", pad: { t: 10 * (lines - 1) }, automargin: false },
     paper_bgcolor: paper,
     plot_bgcolor: paper,
     font: { family: "system-ui, sans-serif", size: 12, color: ink },
-    margin: { ...margin, t: margin.t + 18 * (heading.split("<br>").length - 1) },
+    margin: { ...margin, t: margin.t + 18 * (lines - 1) },
     hoverlabel: { font: { family: "system-ui, sans-serif" } },
     dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
   };

@@ -36,5 +36,5 @@ def draw(
         print_numbers(axes[1], part, image, 2)
         scale(axes, image, "entry of M")
         axes[0].set_title(f"M with PE(p + {offset}) = M·PE(p), up to {error:.0e}")
-        axes[1].set_title("a part of it, with the dimensions of a pair side by side")
+        axes[1].set_title("a part of it, pairs side by side")
     return tuple(axes)

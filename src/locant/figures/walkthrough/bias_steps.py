@@ -31,7 +31,7 @@ def work_out(encoding: Encoding, position: float, key: float) -> WorkedPart:
         weight = f"relative weight e^{factor(relative, fixed)} = {fixed(np.exp(relative))}"
         rows.append((f"head {head + 1}", sum_, weight))
     lines += aligned(rows)
-    lines.append("(relative to an equal key at the query's own position, whose weight counts as 1)")
+    lines.append("(1 is the weight of an equal key at the query's own position)")
     numbers = {
         "offset": offset,
         "bias": bias.tolist(),

@@ -19,6 +19,7 @@ export function build(root, start, given, save) {
   let round = 0;
   let studies = {};
   const window = new Figure(() => `window-${chosen.of}`, { height: 220 });
+  window.element.classList.add("above");
   const grid = el("div", { class: "many" });
   const explanation = el("p", { class: "fine", role: "status" });
   const filter = el("div", {});
@@ -81,7 +82,7 @@ export function build(root, start, given, save) {
   const set = (name, changesText) => (value) => { change(name, value); if (changesText) rebuild(); else refresh(); };
   const sentence = text("sentence", chosen.words, set("words"), { maxlength: "400" });
   const back = slider("words back", { min: 1, max: 4, value: Number(chosen.back), onInput: set("back", true) });
-  const source = el("div", {});
+  const source = el("div", { class: "double" });
   root.append(
     el("div", { class: "controls" }, source,
       choice("weights", [["before", "before training"], ["after", "after training"]], chosen.when, set("when")).element,

@@ -7,6 +7,9 @@ import { request } from "../request.js";
 
 const MARKS = { holds: "✓", fails: "✗", "not claimed": "–", seen: "•", "not judged": "○" };
 
+// For JSON.stringify: measurements with a few digits.
+const shortNumbers = (_, value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value);
+
 export function build(root, start, given, save) {
   const certificates = {};
   let open = true;
@@ -27,7 +30,7 @@ export function build(root, start, given, save) {
       el("p", {}, one.sentence),
       el("p", { class: "verdict" }, one.message),
       el("p", { class: "fine" }, `claim: ${one.claim} · bound: ${one.bound} · ${one.why}`),
-      el("pre", { class: "formula" }, JSON.stringify(one.numbers, null, 1)),
+      el("pre", { class: "formula" }, JSON.stringify(one.numbers, shortNumbers, 1)),
       el("p", { class: "fine" }, `width ${dim}, ${heads} heads, length ${length} · effort ${certificates[entry.name].effort}, seed ${certificates[entry.name].seed}`),
       button("Close", () => dialog.close(), { autofocus: "" }));
     if (!dialog.open) dialog.showModal();

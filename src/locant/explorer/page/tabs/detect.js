@@ -6,6 +6,8 @@ import { el, fill, table } from "../dom.js";
 import { Figure, saveCsv } from "../figure.js";
 import { request } from "../request.js";
 
+const SENT_AS = "dropped.csv"; // what the server calls the file, whose name stays here
+
 export function build(root, start) {
   const results = el("div", {});
   const state = el("p", { class: "reason", role: "status" });
@@ -24,7 +26,8 @@ export function build(root, start) {
       const found = await request("detect", {}, { method: "POST", body: file });
       if (open) show(file.name, found);
     } catch (problem) {
-      state.textContent = `${file.name}: ${problem.message}`;
+      const { message } = problem;
+      state.textContent = message.includes(SENT_AS) ? message.replaceAll(SENT_AS, file.name) : `${file.name}: ${message}`;
     }
   }
 
@@ -41,7 +44,7 @@ export function build(root, start) {
       count ? table(heads, rows, "Events. A score counts typical deviations.") : null,
       el("div", { class: "keep" }, el("button", { type: "button", class: "small", title: "Download the events as CSV", onclick: () => saveCsv("events", heads, rows) }, "CSV")),
       el("h2", {}, "How the file was read"),
-      table(["property", "value"], found.understood, ""),
+      table(["property", "value"], found.understood.map(([property, value]) => [property, String(value).replace(SENT_AS, name)]), name),
       ...[...found.repairs, found.threshold_sentence, ...found.why].map((sentence) => el("p", { class: "fine" }, sentence)),
       el("p", { class: "fine" }, "This page uses one quick method. In the terminal, `locant detect FILE` chooses the best of several by a self-test."));
     draw();

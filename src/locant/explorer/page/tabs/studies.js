@@ -43,7 +43,7 @@ export function build(root, start, given, save) {
       ...shown.failures.map((why) => el("p", { class: "reason" }, `failed: ${why}`)),
       checkboxes("show", Object.keys(shown.entrants).map((name) => [name, name]), Object.keys(shown.entrants).filter(wanted), (names) => { change("rows", names.join("|")); drawFigures(); }).element,
       el("div", { class: "table" }),
-      el("p", { class: "fine" }, `Ties: ${shown.note}.`),
+      el("p", { class: "fine" }, `${shown.note[0].toUpperCase()}${shown.note.slice(1)}.`),
       el("div", { class: "keep" }, el("button", { type: "button", class: "small", title: "Download the table as CSV", onclick: () => saveCsv(shown.id, shown.heads, shown.rows) }, "CSV")),
       el("div", { class: "pair" }, ...sections),
       el("p", { class: "fine" }, `Study ${shown.id}, computed by: ${shown.command}`));
