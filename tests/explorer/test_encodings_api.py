@@ -22,7 +22,7 @@ def test_the_page_starts_with_every_encoding_the_users_own_first(ask):
     listed = {one["name"]: one for one in start["encodings"]}
     assert list(listed) == [MINE, *locant.names()]
     assert [name for name, one in listed.items() if one["own"]] == [MINE]
-    assert {name: one["colour"] for name, one in listed.items() if name in COLOURS} == {
+    assert {name: one["color"] for name, one in listed.items() if name in COLOURS} == {
         name: COLOURS[name] for name in locant.names()
     }
     assert listed["rotary"]["file"] == "locant/encodings/rotary.py"

@@ -52,7 +52,7 @@ def _describe(entry: Entry, own: bool) -> dict[str, Any]:
             {"name": option, "default": default, "choices": choices(entry, option)}
             for option, default in entry.options.items()
         ],
-        "colour": colour(entry.name),
+        "color": colour(entry.name),
         "dash": dash(entry.name),
         "shades": {theme: shades(entry.name, schemas.MAX_HEADS, theme) for theme in THEMES},
     }

@@ -138,7 +138,7 @@ def _style(entrant: Entrant) -> dict[str, Any]:
         "encoding": entrant.encoding,
         "role": entrant.role,
         "again": entrant.again,
-        "colours": {name: entrant.colour(theme) for name, theme in THEMES.items()},
+        "colors": {name: entrant.colour(theme) for name, theme in THEMES.items()},
         "dash": dash(entrant.encoding if entrant.role == ENCODING else entrant.name),
     }
 

@@ -33,7 +33,7 @@ export function arithmetic({ size, sides, chosen, named }) {
 
   const draw = latest(() => Promise.all(sides().map(drawSide)));
   const rebuild = () => {
-    cards = Object.fromEntries(sides().map((side) => [side, el("section", { class: "card worked", style: `--own:${named[chosen[side]].colour}` })]));
+    cards = Object.fromEntries(sides().map((side) => [side, el("section", { class: "card worked", style: `--own:${named[chosen[side]].color}` })]));
     fill(element, ...Object.values(cards));
   };
   return { element, draw, rebuild, mark: (dimension) => { marked = dimension; } };

@@ -14,7 +14,7 @@ export function card(entry, options) {
   });
   const hooks = entry.hooks.length ? `hooks: ${entry.hooks.join(", ")}` : "no hooks";
   const parameters = entry.parameters === "0" ? "no parameters" : `${entry.parameters} parameters, shown untrained`;
-  return el("section", { class: "card", style: `--own:${entry.colour}`, "aria-label": entry.label },
+  return el("section", { class: "card", style: `--own:${entry.color}`, "aria-label": entry.label },
     el("h3", {}, entry.own ? `${entry.label} (yours)` : entry.label),
     el("p", { class: "fine" }, entry.title),
     entry.formula.length ? el("pre", { class: "formula" }, entry.formula.join("\n")) : null,

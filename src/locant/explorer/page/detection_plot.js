@@ -1,12 +1,12 @@
 // The plot of a detection: one column and its expected values above the score of every row; events are shaded.
 
-import { axis, colours, layout, safe } from "./theme.js";
+import { axis, colors, layout, safe } from "./theme.js";
 
 export function detection(file, found, column) {
-  const { ink, muted, diverging } = colours();
+  const { ink, muted, diverging } = colors();
   const high = diverging[5];
-  const line = (name, y, colour, dash = "solid", yaxis = "y") => ({
-    type: "scatter", mode: "lines", name, x: found.times, y, yaxis, line: { color: colour, width: 1.5, dash }, hovertemplate: "%{x}<br>%{y:.5g}<extra></extra>",
+  const line = (name, y, color, dash = "solid", yaxis = "y") => ({
+    type: "scatter", mode: "lines", name, x: found.times, y, yaxis, line: { color: color, width: 1.5, dash }, hovertemplate: "%{x}<br>%{y:.5g}<extra></extra>",
   });
   const step = found.times.length > 1 ? 1 : 0;
   const shade = ({ start, stop }) => ({

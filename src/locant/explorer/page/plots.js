@@ -1,6 +1,6 @@
 // From the numbers of a picture to what Plotly draws. No formula of an encoding is known here.
 
-import { axis, colours, layout, safe, scale, theme } from "./theme.js";
+import { axis, colors, layout, safe, scale, theme } from "./theme.js";
 
 // The smallest and the largest value, so that two encodings share one scale.
 export function extent(values) {
@@ -18,7 +18,7 @@ export function joined(extents) {
 }
 
 export function matrix(values, { title, down, across, ends, label, rows = null, columns = null }) {
-  const look = colours();
+  const look = colors();
   const top = Math.max(...ends.map(Math.abs)) || 1;
   const heat = {
     type: "heatmap", z: values, zmin: -top, zmax: top, colorscale: scale(look.diverging),
@@ -41,12 +41,12 @@ export function weights(values, { title, names = null }) {
   const high = extent(values)[1] || 1;
   const drawn = matrix(values, { title, down: "query", across: "key", ends: [0, high], label: "weight", rows: names, columns: names });
   const colorbar = { thickness: 8, outlinewidth: 0 }; // small figures: the text above them says what it measures
-  Object.assign(drawn.data[0], { zmin: 0, colorscale: scale(colours().sequential), colorbar });
+  Object.assign(drawn.data[0], { zmin: 0, colorscale: scale(colors().sequential), colorbar });
   drawn.layout.xaxis.tickangle = names ? -45 : 0;
   return drawn;
 }
 
-// panels: { heading: [{ name, x, y, colour, dash }] }, stacked over one x axis; ends: the range of the y axis
+// panels: { heading: [{ name, x, y, color, dash }] }, stacked over one x axis; ends: the range of the y axis
 export function lines(panels, { title, across, down, ends, log = false, markers = false }) {
   const entries = Object.entries(panels);
   const padding = 0.05 * (ends[1] - ends[0] || 1);
@@ -63,9 +63,9 @@ export function lines(panels, { title, across, down, ends, log = false, markers 
   const every = entries.flatMap(([heading, list], at) => list.map((line) => ({ ...line, heading, at })));
   const legend = every.length > 1;
   return {
-    data: every.map(({ name, heading, x, y, colour, dash = "solid", at }) => ({
+    data: every.map(({ name, heading, x, y, color, dash = "solid", at }) => ({
       type: "scatter", mode: markers ? "markers" : "lines", name: safe(name), x, y, xaxis: "x", yaxis: at ? `y${at + 1}` : "y",
-      line: { color: colour, width: 2, dash }, marker: { color: colour, size: 6 },
+      line: { color: color, width: 2, dash }, marker: { color: color, size: 6 },
       legend: at ? `legend${at + 1}` : "legend",
       hovertemplate: `${across} %{x}<br>%{y:.4g}<extra>${safe(`${heading} ${name}`.trim())}</extra>`,
     })),
@@ -104,14 +104,14 @@ const PLOTS = {
     draw: (n, entry, ends) => {
       const panels = Object.fromEntries(Object.entries(n.panels).map(([kind, panel]) => {
         const inks = shades(entry, Object.keys(panel).length);
-        return [kind, Object.entries(panel).map(([name, y], at) => ({ name, x: n.positions, y, colour: inks[at], dash: DASHES[at % DASHES.length] }))];
+        return [kind, Object.entries(panel).map(([name, y], at) => ({ name, x: n.positions, y, color: inks[at], dash: DASHES[at % DASHES.length] }))];
       }));
       return lines(panels, { title: `${entry.label}: ${n.what}`, across: "position", down: "value", ends });
     },
   },
   wavelengths: {
     extent: () => [0, 1],
-    draw: (n, entry, ends) => lines({ "": [{ name: entry.label, x: n.dimensions, y: n.wavelengths, colour: entry.colour }] },
+    draw: (n, entry, ends) => lines({ "": [{ name: entry.label, x: n.dimensions, y: n.wavelengths, color: entry.color }] },
       { title: `${entry.label}: positions in one full turn`, across: "dimension", down: "wavelength (positions)", ends, log: true, markers: true }),
   },
   similarity: {
@@ -137,7 +137,7 @@ const PLOTS = {
 // One line for each row, from dark to the encoding's own color, each with its own dash.
 function shaded(entry, rows, x, name) {
   const inks = shades(entry, rows.length);
-  return rows.map((y, at) => ({ name: name(at), x, y, colour: inks[at], dash: DASHES[at % DASHES.length] }));
+  return rows.map((y, at) => ({ name: name(at), x, y, color: inks[at], dash: DASHES[at % DASHES.length] }));
 }
 
 export default PLOTS;

@@ -1,7 +1,7 @@
 // The plots of a study: means with intervals and a dot for every seed; names down the side, best first.
 
 import { extent } from "./plots.js";
-import { axis, colours, layout, safe, theme } from "./theme.js";
+import { axis, colors, layout, safe, theme } from "./theme.js";
 
 const SPREAD = 0.24; // of a row: dots of seeds lie this far above and below its middle
 const SYMBOLS = { encoding: "circle", control: "diamond", "plain method": "square" };
@@ -12,12 +12,13 @@ function picked(picture, wanted) {
 
 // Rows down, scores across. lines: { name: value } as thin lines; groups: beside each row that has one.
 function rows(study, picture, wanted, { title, across, lines = {}, groups = null }) {
-  const { ink, muted, grid } = colours();
+  const { ink, muted, grid } = colors();
   const some = picked(picture, wanted);
   const [low, high] = extent([some.map(({ values }) => values), some.map(({ intervals }) => intervals), Object.values(lines)]);
   const padding = 0.05 * (high - low || 1);
+  const anchor = (x) => (x > low + 0.7 * (high - low) ? "right" : x < low + 0.3 * (high - low) ? "left" : "center");
   const look = (name) => study.entrants[name];
-  const own = (name) => look(name).colours[theme()];
+  const own = (name) => look(name).colors[theme()];
   const seeds = some.map(({ name, values }, row) => ({
     type: "scatter", mode: "markers", showlegend: false, hovertemplate: `${safe(name)}: %{x:.4f}<extra>a ${picture.each}</extra>`,
     x: values, y: values.map((_, at) => row + (values.length > 1 ? SPREAD * ((2 * at) / (values.length - 1) - 1) : 0)),
@@ -30,7 +31,7 @@ function rows(study, picture, wanted, { title, across, lines = {}, groups = null
     marker: { color: own(name), size: 9, symbol: `${SYMBOLS[look(name).role]}${look(name).again ? "-open" : ""}`, line: { width: 1, color: own(name) } },
   }));
   const shapes = Object.values(lines).map((x) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: muted, width: 1, dash: "dash" }, layer: "below" }));
-  const named = Object.entries(lines).map(([name, x], at) => ({ x, y: 1, yref: "paper", yanchor: "bottom", text: safe(name), showarrow: false, font: { size: 11, color: muted }, yshift: 14 * at }));
+  const named = Object.entries(lines).map(([name, x], at) => ({ x, xanchor: anchor(x), y: 1, yref: "paper", yanchor: "bottom", text: safe(name), showarrow: false, font: { size: 11, color: muted }, yshift: 14 * at }));
   const grouped = groups ? some.filter(({ at }) => groups[at]).map(({ name, at }) => ({ x: 1, xref: "paper", xanchor: "left", xshift: 6, y: some.findIndex((one) => one.name === name), text: `group ${groups[at]}`, showarrow: false, font: { family: "ui-monospace, monospace", color: ink } })) : [];
   return {
     data: [...seeds, ...means],
@@ -49,7 +50,7 @@ function lengths(study, wanted) {
   const some = picked(picture, wanted);
   return {
     data: some.map(({ name, means, intervals }) => {
-      const { colours: inks, dash, role, again } = study.entrants[name];
+      const { colors: inks, dash, role, again } = study.entrants[name];
       const own = inks[theme()];
       return {
         type: "scatter", mode: "lines+markers", name: safe(name), x: picture.lengths, y: means, hovertemplate: `length %{x}<br>%{y:.4f}<extra>${safe(name)}</extra>`,
@@ -60,8 +61,8 @@ function lengths(study, wanted) {
     }),
     layout: layout(`${picture.metric} against length; trained at ${picture.lengths[0]}`, {
       xaxis: axis("length (tokens)", { tickvals: picture.lengths }), yaxis: axis(safe(picture.metric)),
-      shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: picture.chance, y1: picture.chance, line: { color: colours().muted, width: 1, dash: "dash" } }],
-      annotations: [{ xref: "paper", x: 1, xanchor: "right", y: picture.chance, yanchor: "bottom", text: "chance", showarrow: false, font: { size: 11, color: colours().muted } }],
+      shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: picture.chance, y1: picture.chance, line: { color: colors().muted, width: 1, dash: "dash" } }],
+      annotations: [{ xref: "paper", x: 1, xanchor: "right", y: picture.chance, yanchor: "bottom", text: "chance", showarrow: false, font: { size: 11, color: colors().muted } }],
     }),
     table: () => ({ heads: ["row", "length", "mean", "low", "high"], rows: some.flatMap(({ name, means, intervals }) => means.map((mean, at) => [name, picture.lengths[at], mean, ...intervals[at]])) }),
   };

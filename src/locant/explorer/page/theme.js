@@ -27,10 +27,10 @@ export function onChange(listener) {
   return () => listeners.delete(listener);
 }
 
-export const colours = () => themes[theme()];
+export const colors = () => themes[theme()];
 
 export function scale(stops) {
-  return stops.map((colour, at) => [at / (stops.length - 1), colour]);
+  return stops.map((color, at) => [at / (stops.length - 1), color]);
 }
 
 // Plotly interprets a few tags in texts; what comes from a file or a name must not be one.
@@ -51,12 +51,12 @@ function wrapped(text, narrow) {
 }
 
 export function axis(title, more = {}) {
-  const { grid, muted } = colours();
+  const { grid, muted } = colors();
   return { title: { text: wrapped(title, 28), standoff: 8 }, gridcolor: grid, zerolinecolor: grid, linecolor: muted, automargin: true, ...more };
 }
 
 export function layout(title, more = {}) {
-  const { paper, ink } = colours();
+  const { paper, ink } = colors();
   const heading = wrapped(safe(title), 38);
   const lines = heading.split("<br>").length;
   const margin = { l: 58, r: 16, t: 40, b: 52, ...more.margin };

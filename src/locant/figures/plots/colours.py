@@ -1,4 +1,4 @@
-"""One colour for each encoding, everywhere: in pictures, reports and the explorer. Plain values, no
+"""One color for each encoding, everywhere: in pictures, reports and the explorer. Plain values, no
 library.
 
 They were chosen by search so that any two differ (CIEDE2000 ≥ 14; ≥ 8.9 as seen with deuteranopia
@@ -76,13 +76,13 @@ THEMES = {
 
 
 def colour(name: str) -> str:
-    """The colour of an encoding; for a name that is not ours, a spare one that depends on the name
-    alone."""
+    """Return the color of an encoding; for a name that is not ours, a spare one that depends only on
+    the name."""
     return COLOURS.get(name) or SPARE[_number(name) % len(SPARE)]
 
 
 def dash(name: str) -> tuple[float, ...]:
-    """The lengths of strokes and gaps that go with a colour; nothing for an unbroken line.
+    """Return the dash that goes with a color: lengths of strokes and gaps, empty for a solid line.
 
     >>> dash("none"), dash("scrambled")
     ((), (6, 2))
@@ -105,7 +105,7 @@ def shades(name: str, count: int, theme: str = "light") -> list[str]:
 
 
 def mixed(one: str, other: str, share: float) -> str:
-    """One colour with a share of another.
+    """Mix a share of one color into another.
 
     >>> mixed("#000000", "#ff0000", 0.5)
     '#800000'
@@ -120,5 +120,5 @@ def _channels(code: str) -> tuple[int, int, int]:
 
 
 def _number(name: str) -> int:
-    """The same number for the same name on every machine and in every run; folders play no part."""
+    """Hash a name to the same number on every machine and in every run; folders play no part."""
     return hashlib.sha256(name.replace("\\", "/").rpartition("/")[2].encode()).digest()[0]

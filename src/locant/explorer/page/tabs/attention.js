@@ -5,7 +5,7 @@ import { el, fill } from "../dom.js";
 import { Figure } from "../figure.js";
 import { extent, lines, weights } from "../plots.js";
 import { request, latest } from "../request.js";
-import { colours } from "../theme.js";
+import { colors } from "../theme.js";
 
 const DEFAULTS = { of: "", words: "the cat chased the mouse into the garden", back: "1", when: "before", layer: "1", head: "1", rows: "" };
 const LAYERS = 2;
@@ -44,7 +44,7 @@ export function build(root, start, given, save) {
     const values = layer[Math.min(Number(chosen.head), layer.length) - 1];
     const accuracy = typeof got.accuracy === "number" ? `, accuracy ${Math.round(100 * got.accuracy)} %` : "";
     figure.show(() => weights(values, { title: `${label}, ${chosen.when} training${accuracy}`, names: got.words ?? (got.tokens?.length <= 32 ? got.tokens.map(String) : null) }));
-    if (got.series) window.show(() => lines({ "": [{ name: "value", x: got.series.map((_, at) => at), y: got.series, colour: colours().ink }] },
+    if (got.series) window.show(() => lines({ "": [{ name: "value", x: got.series.map((_, at) => at), y: got.series, color: colors().ink }] },
       { title: `the example: its first feature (seed ${got.seed})`, across: "step", down: "value", ends: extent(got.series) }));
   }
 
