@@ -44,8 +44,7 @@ NEAR_INK = 0.6  # the share of ink in the first of several shades
 
 @dataclass(frozen=True)
 class Theme:
-    """What stands behind the lines, and the colours of matrices: from − to + around 0, and from
-    little to much."""
+    """Background, text and grid, and the color maps of matrices: diverging around 0, sequential."""
 
     paper: str
     ink: str
@@ -92,8 +91,7 @@ def dash(name: str) -> tuple[float, ...]:
 
 
 def shades(name: str, count: int, theme: str = "light") -> list[str]:
-    """Shades of an encoding's colour, from near the ink to its own: for its heads or dimensions,
-    each well readable.
+    """Return shades of an encoding's color, from near the ink to its own, for heads or dimensions.
 
     >>> shades("rotary", 3)
     ['#641d16', '#9a1c0b', '#d01a00']
