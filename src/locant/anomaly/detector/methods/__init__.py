@@ -6,8 +6,9 @@ Names are read from the source, so that `locant detect --help` lists them withou
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,20 +86,23 @@ def _sources() -> dict[str, _Source]:
     found: dict[str, _Source] = {}
     for folder in __path__:
         for path in sorted(Path(folder).glob("[a-z]*.py")):
-            for name, source in _defined(path):
+            for name, source in _defined(path, path.stat().st_mtime_ns):
                 found.setdefault(name, source)
     return dict(sorted(found.items(), key=lambda item: not item[1].takes_encoding))
 
 
-def _defined(path: Path) -> Iterator[tuple[str, _Source]]:
+@cache
+def _defined(path: Path, _changed: int) -> list[tuple[str, _Source]]:
     """Read the names of the methods in a file without importing it."""
+    found = []
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.ClassDef):
             continue
         values = _constants(node)
         if isinstance(values.get("name"), str):
             takes_encoding = bool(values.get("takes_encoding"))
-            yield values["name"], _Source(path.stem, node.name, takes_encoding)
+            found.append((values["name"], _Source(path.stem, node.name, takes_encoding)))
+    return found
 
 
 def _constants(node: ast.ClassDef) -> dict[str, Any]:
