@@ -1,4 +1,4 @@
-"""The model of a run: paired weights, matched sizes, places and controls."""
+"""The model of a run: paired weights, matched sizes, positions and controls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from locant.lab.tasks.base import make_task
 from locant.lab.tasks.order import Order
 from locant.lab.training.build import Scaled, build, matched
 from locant.lab.training.evaluate import execute
-from locant.lab.training.places import Places
+from locant.lab.training.position_policy import PositionPolicy
 from locant.shapes import Shape
 
 
@@ -60,18 +60,20 @@ def test_a_scrambled_control_meets_the_same_data_in_the_same_order(monkeypatch):
 
 
 def test_scrambled_positions_are_the_same_ones_in_another_order_for_every_row():
-    pos = Places(run(control="scramble"), "train")(torch.zeros(50, 8)).pos
+    pos = PositionPolicy(run(control="scramble"), "train")(torch.zeros(50, 8)).pos
     assert torch.equal(pos.sort(-1).values, torch.arange(8).expand(50, 8))
     assert len(pos.unique(dim=0)) > 40
 
 
 def test_a_token_that_sees_only_itself_is_a_control_without_attention():
-    place = Places(run("none", control="alone"), "train")(torch.zeros(3, 8))
+    positions = PositionPolicy(run("none", control="alone"), "train")(torch.zeros(3, 8))
     model = build(run("none", control="alone"), make_task("order", length=8, symbols=5))
     tokens = torch.randint(5, (3, 8))
     other = tokens.clone()
     other[:, 4] = (other[:, 4] + 1) % 5
-    hidden, changed = (model.body(x, place.pos, mask=place.see) for x in (tokens, other))
+    hidden, changed = (
+        model.body(x, positions.pos, mask=positions.attn_mask) for x in (tokens, other)
+    )
     same = (hidden - changed).abs().amax((0, 2)) < 1e-6
     assert same.tolist() == [True] * 4 + [False] + [True] * 3
 
@@ -83,15 +85,18 @@ def test_padding_changes_no_answer(name):
     ).eval()
     tokens = torch.randint(5, (3, 8))
     padded = torch.cat([tokens, torch.randint(5, (3, 4))], 1)
-    real = torch.arange(12).expand(3, 12) < 8
-    plain, with_padding = model(tokens, torch.arange(8)), model(padded, torch.arange(12), real)
+    padding_mask = torch.arange(12).expand(3, 12) < 8
+    plain, with_padding = (
+        model(tokens, torch.arange(8)),
+        model(padded, torch.arange(12), padding_mask),
+    )
     assert torch.allclose(plain, with_padding, atol=1e-5)
 
 
 def test_scrambling_leaves_padding_where_it_is():
-    real = torch.tensor([[True] * 5 + [False] * 3, [True, False] * 4])
-    pos = Places(run(control="scramble"), "train")(torch.zeros(2, 8), real).pos
-    for row, valid in zip(pos, real, strict=True):
+    padding_mask = torch.tensor([[True] * 5 + [False] * 3, [True, False] * 4])
+    pos = PositionPolicy(run(control="scramble"), "train")(torch.zeros(2, 8), padding_mask).pos
+    for row, valid in zip(pos, padding_mask, strict=True):
         assert sorted(row[valid].tolist()) == torch.arange(8)[valid].tolist()
         assert torch.equal(row[~valid], torch.arange(8)[~valid])
 

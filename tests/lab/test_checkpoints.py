@@ -11,7 +11,8 @@ from common_runs import run
 from locant.lab.tasks.base import make_task
 from locant.lab.training.build import build
 from locant.lab.training.checkpoint import read_tensors
-from locant.lab.training.evaluate import Running, execute
+from locant.lab.training.evaluate import execute
+from locant.lab.training.trainer import Trainer
 
 
 def interrupted(settings, folder, monkeypatch, steps):
@@ -20,17 +21,17 @@ def interrupted(settings, folder, monkeypatch, steps):
     class Killed(BaseException):
         pass
 
-    plain = Running._save
+    plain = Trainer._save
 
-    def save_and_die(self, step, optimiser):
-        plain(self, step, optimiser)
+    def save_and_die(self, step, optimizer):
+        plain(self, step, optimizer)
         if step >= steps:
             raise Killed
 
-    monkeypatch.setattr(Running, "_save", save_and_die)
+    monkeypatch.setattr(Trainer, "_save", save_and_die)
     with pytest.raises(Killed):
-        execute(settings, folder, rest=0.0)
-    monkeypatch.setattr(Running, "_save", plain)
+        execute(settings, folder, checkpoint_seconds=0.0)
+    monkeypatch.setattr(Trainer, "_save", plain)
 
 
 LONG = {
@@ -55,8 +56,8 @@ def test_a_run_that_goes_on_from_a_checkpoint_gives_the_same_bits(
     interrupted(settings, tmp_path, monkeypatch, steps=12)
     assert (tmp_path / "resume.safetensors").exists()
     met = []
-    plain = Running.loss
-    monkeypatch.setattr(Running, "loss", lambda self, step: met.append(step) or plain(self, step))
+    plain = Trainer.loss
+    monkeypatch.setattr(Trainer, "loss", lambda self, step: met.append(step) or plain(self, step))
     again = execute(settings, tmp_path)
     assert met == list(range(12, 24))  # no step twice
     assert again.metrics == whole.metrics

@@ -18,7 +18,7 @@ from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
 from locant.lab.store.task_facts import TaskFacts
 from locant.lab.study_files import read_study
-from locant.lab.tasks._text import STANDARD_LIBRARY, read_text
+from locant.lab.tasks._own_data import STANDARD_LIBRARY, read_text
 from locant.lab.tasks.base import identified, make_task
 from locant.lab.training.run_result import RunResult
 
@@ -128,12 +128,12 @@ def test_a_model_s_bits_are_measured_beyond_the_trained_length(text):
     task = make_task("own-text", path=str(text), length=32, longer=[64])
 
     def even(
-        inputs, real
+        inputs, padding_mask
     ):  # all bytes alike, but certain of the right one up to the trained length
         output = torch.zeros(*inputs.shape, 256)
         for row, line in enumerate(inputs):
-            for place in range(min(31, len(line) - 1)):
-                output[row, place, line[place + 1]] = 50.0
+            for pos in range(min(31, len(line) - 1)):
+                output[row, pos, line[pos + 1]] = 50.0
         return output
 
     scores = task.test(even, 10, 0).scores
@@ -149,7 +149,7 @@ def test_of_a_folder_every_file_belongs_to_one_part(tmp_path):
     parts = [set(part.tolist()) for part in read_text(str(tmp_path))[:3]]
     assert sum(len(part) for part in parts) == 60  # no byte, so no file, in two parts
     assert set.union(*parts) == set(range(65, 125))
-    assert task.reach == 32
+    assert task.max_length == 32
 
 
 def test_other_data_are_another_task(text):

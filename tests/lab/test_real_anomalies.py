@@ -18,10 +18,10 @@ from locant.anomaly.metrics.vus_window import vus_window
 from locant.lab.store.pack import unpack
 from locant.lab.store.task_facts import TaskFacts
 from locant.lab.tasks.base import identified, make_task
-from locant.lab.tasks.real_anomalies import judged
+from locant.lab.tasks.real_anomalies import label_metrics
 from locant.lab.training.config import RunConfig, TrainingConfig
 from locant.lab.training.evaluate import execute
-from locant.lab.training.places import Places
+from locant.lab.training.position_policy import PositionPolicy
 
 PACKED = Path(__file__).parents[2] / "docs" / "studies" / "studies.json.gz"
 
@@ -91,7 +91,7 @@ def test_what_is_hidden_is_not_shown_and_only_that_is_asked(task):
 
 def test_every_point_is_judged_by_a_mask_that_hides_it(task):
     """A model that repeats what it is shown says 0 of what is hidden: every deviation is the value itself."""
-    tested = task.test(lambda inputs, real, times: inputs[..., :-1], 0, 0)
+    tested = task.test(lambda inputs, padding_mask, times: inputs[..., :-1], 0, 0)
     series = task._series(0)
     assert np.allclose(tested.columns["score"], np.abs(series.values[:, 0]), atol=1e-5)
     assert np.flatnonzero(tested.columns["kind"]).tolist() == list(range(*FAULT))
@@ -105,7 +105,7 @@ def test_labels_change_what_is_judged_and_nothing_else(nab, tmp_path):
     )
     assert torch.equal(ours.batch(4, 0, 7).inputs, theirs.batch(4, 0, 7).inputs)
 
-    def blind(inputs, real, times):
+    def blind(inputs, padding_mask, times):
         return torch.zeros(*inputs.shape[:2], 4)
 
     assert ours.validate(blind, 8, 0) == theirs.validate(blind, 8, 0)
@@ -127,7 +127,7 @@ def test_every_row_is_smoothed_alike_and_forgiven_a_period_of_the_series(task):
     noise = random_scores(ROWS, width, stable_seed("random scores", 1))
     assert task.baseline("random", 0, 1)["VUS-PR"] == vus(labels, noise)
     rough = np.random.default_rng(3).random(ROWS)
-    scores = judged(series, rough)
+    scores = label_metrics(series, rough)
     assert scores["VUS-PR"] == vus(labels, smooth(rough[:, None], width)[:, 0])
     assert scores["VUS-PR, not smoothed"] == vus(labels, rough)
 
@@ -137,7 +137,7 @@ def test_every_row_is_smoothed_alike_and_forgiven_a_period_of_the_series(task):
 )
 def test_plain_methods_are_judged_on_the_same_series(task, name):
     scores = task.baseline(name, 0, 0)
-    assert set(scores) == set(judged(task._series(0), np.arange(ROWS, dtype=float)))
+    assert set(scores) == set(label_metrics(task._series(0), np.arange(ROWS, dtype=float)))
     assert all(0 <= value <= 1 for value in scores.values())
 
 
@@ -170,12 +170,14 @@ def test_positions_by_the_clock_change_answers_where_series_are_uneven_alone(nab
     assert scores[2, "order"] != scores[2, "times"]
 
 
-def test_places_are_counted_unless_a_row_asks_for_times():
+def test_positions_are_counted_unless_a_row_asks_for_times():
     inputs, times = torch.zeros(2, 3, 1), torch.tensor([[0.0, 1.5, 2.0], [0.0, 4.0, 9.0]])
-    assert Places(run(), "test")(inputs, None, times).pos.tolist() == [0, 1, 2]
-    assert torch.equal(Places(run(positions="times"), "test")(inputs, None, times).pos, times)
-    with pytest.raises(ValueError, match="tells no times"):
-        Places(run(positions="times"), "test")(inputs)
+    assert PositionPolicy(run(), "test")(inputs, None, times).pos.tolist() == [0, 1, 2]
+    assert torch.equal(
+        PositionPolicy(run(positions="times"), "test")(inputs, None, times).pos, times
+    )
+    with pytest.raises(ValueError, match="have no times"):
+        PositionPolicy(run(positions="times"), "test")(inputs)
 
 
 def test_packed_runs_of_this_version_keep_their_names_and_counted_positions_are_left_unsaid():

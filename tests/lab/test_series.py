@@ -7,9 +7,16 @@ import pytest
 import torch
 
 from locant.lab.study_files import read_study
-from locant.lab.tasks._judged import Judged, judge
-from locant.lab.tasks._series import COLLECTIVE, CONTEXTUAL, POINT, inject, seasonal, windows
-from locant.lab.tasks.anomaly import Anomaly, _points, _spans
+from locant.lab.tasks._fault_metrics import ScoredSeries, fault_metrics
+from locant.lab.tasks._seasonal_series import (
+    COLLECTIVE,
+    CONTEXTUAL,
+    POINT,
+    inject,
+    seasonal,
+    windows,
+)
+from locant.lab.tasks.anomaly import Anomaly, _hide_points, _hide_spans
 from locant.lab.tasks.anomaly_faithful import LEAD, AnomalyFaithful, _data, _seasonal
 from locant.lab.tasks.base import make_task
 from locant.lab.training.build import build
@@ -65,8 +72,8 @@ def test_hidden_steps_say_nothing_and_are_the_only_ones_asked():
 
 def test_masks_hide_a_quarter_in_points_and_in_spans_of_eight():
     draw = np.random.default_rng(0)
-    assert (_points(50, 96, draw).sum(1) == 24).all()
-    spans = _spans(50, 96, draw)
+    assert (_hide_points(50, 96, draw).sum(1) == 24).all()
+    spans = _hide_spans(50, 96, draw)
     assert 16 < spans.sum(1).mean() <= 24
     edges = np.diff(spans.astype(int), axis=1, prepend=0, append=0)
     for row in edges:
@@ -84,10 +91,10 @@ def test_batches_depend_on_seed_and_step_alone():
 def test_every_point_is_judged_by_a_mask_that_hides_it():
     """A model that copies what it sees and answers 9 where it sees nothing must be wrong everywhere."""
 
-    def copies(inputs, real):
+    def copies(inputs, padding_mask):
         return torch.where(inputs[..., -1:] == 1, 9.0, inputs[..., :-1])
 
-    (one,) = SMALL._faulty(1, 0, "test")
+    (one,) = SMALL._faulty_series(1, 0, "test")
     scores = SMALL._scores(copies, [one.values], [np.zeros(len(one.values), bool)], seed=0)[0]
     away = np.abs(one.values - 9)
     assert np.allclose(scores, (away / away[: SMALL.lead].std(0)).max(1), rtol=1e-5)
@@ -95,7 +102,8 @@ def test_every_point_is_judged_by_a_mask_that_hides_it():
 
 def test_validation_and_test_are_different_series():
     parts = [
-        SMALL._faulty(1, 0, purpose)[0].values for purpose in ("validation", "test", "example")
+        SMALL._faulty_series(1, 0, purpose)[0].values
+        for purpose in ("validation", "test", "example")
     ]
     assert not np.allclose(parts[0], parts[1])
     assert not np.allclose(parts[1], parts[2])
@@ -107,7 +115,7 @@ def test_scores_of_a_series_are_judged_by_rank_kind_and_a_clean_threshold():
     kinds[[30, 40]] = CONTEXTUAL
     kinds[50:55] = COLLECTIVE
     scores = np.where(kinds == POINT, 5.0, np.where(kinds == COLLECTIVE, 3.0, 1.0))
-    said = judge([Judged(np.linspace(0, 2, 1000), scores, kinds)])
+    said = fault_metrics([ScoredSeries(np.linspace(0, 2, 1000), scores, kinds)])
     assert (said["recall, point"], said["recall, contextual"], said["recall, collective"]) == (
         1,
         0,
@@ -133,11 +141,13 @@ def test_without_positions_shuffling_changes_only_the_order_and_with_them_the_an
     for name in ("none", "sinusoidal", "alibi"):
         model = build(study.run(rows[name], 0), SMALL).eval()
 
-        def predict(inputs, real, model=model):
+        def predict(inputs, padding_mask, model=model):
             with torch.no_grad():
                 return model(inputs, torch.arange(inputs.shape[1]))
 
-        changes[name] = SMALL._turned(predict, SMALL._faulty(1, 0, "test")[0].values, 0)
+        changes[name] = SMALL._reordering_changes(
+            predict, SMALL._faulty_series(1, 0, "test")[0].values, 0
+        )
     assert changes["none"]["change when shuffled"] < 1e-5
     assert changes["alibi"]["change when mirrored"] < 1e-5  # blind to direction
     assert changes["alibi"]["change when shuffled"] > 1e-3
@@ -212,7 +222,7 @@ def test_the_published_faults_are_as_many_as_the_published_precision_and_recall_
 def test_the_published_loss_is_a_mean_of_batches_of_which_the_last_is_smaller():
     task, data = AnomalyFaithful(), _data(100)
     shown = windows(data.test, 100, 1)[0]
-    told = task.validate(lambda inputs, real: torch.zeros_like(inputs), 1, 42)["loss"]
+    told = task.validate(lambda inputs, padding_mask: torch.zeros_like(inputs), 1, 42)["loss"]
     full = [(shown[at : at + 32] ** 2).mean() for at in range(0, 1888, 32)]
     assert told == pytest.approx((sum(full) + (shown[1888:] ** 2).mean()) / 60, rel=1e-6)
     assert told != pytest.approx((shown**2).mean(), rel=1e-5)
@@ -227,7 +237,7 @@ def test_the_published_epochs_show_every_window_at_most_once():
 
 def test_published_scores_are_squared_errors_of_every_window_and_a_step_gets_their_mean():
     task, data = AnomalyFaithful(), _data(100)
-    tested = task.test(lambda inputs, real: torch.zeros_like(inputs), 1, 42)
+    tested = task.test(lambda inputs, padding_mask: torch.zeros_like(inputs), 1, 42)
     errors = (torch.from_numpy(data.test).float() ** 2).mean(1).numpy()  # the same in every window
     assert np.allclose(tested.columns["score"], errors, rtol=1e-4)
     assert tested.columns["kind"] == data.kinds.tolist()

@@ -11,7 +11,7 @@ from locant.lab.tasks.base import make_task, task_names
 
 
 def test_no_two_markers_leak_the_answer_of_order():
-    """Count-matched: tokens without their places say nothing about the label."""
+    """Count-matched: tokens without their positions say nothing about the label."""
     rows = make_task("order", length=8, symbols=5).sample(4000, torch.Generator().manual_seed(0))
     counts = torch.nn.functional.one_hot(rows.inputs, 5).sum(1)
     assert (counts[:, :2] == 1).all()
@@ -27,10 +27,10 @@ def test_tasks_refuse_options_they_do_not_know():
 
 
 @pytest.mark.parametrize("name", ["slot", "decoy", "order", "parity", "gap"])
-def test_the_enumerated_placements_are_what_is_drawn(name):
+def test_the_enumerated_arrangements_are_what_is_drawn(name):
     """Ceilings rest on them: the same classes with the same odds, and exactly chance without positions."""
     task = make_task(name)
-    listed = list(task.placements())
+    listed = list(task.arrangements())
     assert sum(one.probability for one in listed) == pytest.approx(1)
     odds = [
         sum(one.probability for one in listed if one.label == label)
@@ -38,12 +38,12 @@ def test_the_enumerated_placements_are_what_is_drawn(name):
     ]
     assert odds == pytest.approx([task.chance] * task.outputs)
     assert task.ceilings()["without positions"] == task.chance
-    known = {(one.marks, one.label) for one in listed}
+    known = {(one.markers, one.label) for one in listed}
     rows = task.sample(200, torch.Generator().manual_seed(0))
-    tokens = {token for marks, _ in known for token, _ in marks}
+    tokens = {token for markers, _ in known for token, _ in markers}
     for row, label in zip(rows.inputs.tolist(), rows.target.tolist(), strict=True):
-        marks = tuple(sorted((token, place) for place, token in enumerate(row) if token in tokens))
-        assert (marks, label) in known
+        found = [(token, pos) for pos, token in enumerate(row) if token in tokens]
+        assert (tuple(sorted(found)), label) in known
 
 
 def test_the_buckets_of_a_ceiling_are_those_of_t5():

@@ -13,7 +13,7 @@ from locant.lab.study_files import read_study
 from locant.lab.tasks.order import Order
 from locant.lab.training.evaluate import execute
 from locant.lab.training.loop import train
-from locant.lab.training.memory import forget_peak, peak_megabytes
+from locant.lab.training.peak_memory import forget_peak, peak_megabytes
 
 
 def test_the_same_settings_give_the_same_bits():
@@ -103,7 +103,7 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
     monkeypatch.setattr(
         Order, "score", lambda self, output, target: {"accuracy": 0.5, "loss": float("nan")}
     )
-    with pytest.raises(FloatingPointError, match="in the end: loss"):
+    with pytest.raises(FloatingPointError, match="not finite: loss"):
         execute(run())
 
 

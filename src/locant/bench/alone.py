@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from locant._internal.workers import Worker
 from locant.bench.ratio import Work
 from locant.lab.engine.local import tuned
-from locant.lab.training.memory import forget_peak, megabytes_now, peak_megabytes
+from locant.lab.training.peak_memory import forget_peak, megabytes_now, peak_megabytes
 
 Answer = TypeVar("Answer")
 

@@ -101,7 +101,9 @@ class Loop:
             self.task.batch(self.settings.batch, seed, step)
             for step in range(self.settings.validate_every)
         ]
-        real = torch.cat([_all(b.inputs) if b.real is None else b.real for b in batches])
+        real = torch.cat(
+            [_all(b.inputs) if b.padding_mask is None else b.padding_mask for b in batches]
+        )
         rows = TensorDataset(
             torch.cat([b.inputs for b in batches]), torch.cat([b.target for b in batches]), real
         )

@@ -18,8 +18,8 @@ from locant.lab.study import Study
 from locant.lab.tasks.base import make_task
 from locant.lab.training.build import build
 from locant.lab.training.config import RunConfig
-from locant.lab.training.evaluate import Running
 from locant.lab.training.loop import train
+from locant.lab.training.trainer import Trainer
 from locant.positions import consecutive
 
 SIZE = 1024  # of the square matrices whose product shows what the machine can do
@@ -72,10 +72,10 @@ def _against_textbook(study: Study, run: RunConfig, steps: int, seconds: float) 
 
 def _steps(run: RunConfig, steps: int) -> Callable[[], object]:
     """A few steps of the only training loop."""
-    running = Running(run, make_task(run.task, **run.task_options), None, keep=False, rest=0.0)
+    trainer = Trainer(run, make_task(run.task, **run.task_options))
     settings = run.training
     return lambda: train(
-        running.model, running.loss, steps=steps, rate=settings.rate, clip=settings.clip, warm_up=0
+        trainer.model, trainer.loss, steps=steps, lr=settings.rate, clip=settings.clip, warm_up=0
     )
 
 
@@ -88,7 +88,7 @@ def _speed(run: RunConfig, steps: int, seconds: float) -> tuple[float, float, fl
     task = make_task(run.task, **run.task_options)
     model, batch = build(run, task), task.batch(run.training.batch, run.seed, 0)
     with FlopCounterMode(display=False) as counter:
-        answer = model(batch.inputs, consecutive(batch.inputs.shape[1]), batch.real)
+        answer = model(batch.inputs, consecutive(batch.inputs.shape[1]), batch.padding_mask)
         task.loss(answer, batch.target).backward()
     flops = counter.get_total_flops()
     quickest = min(turns({"ours": _steps(run, steps)}, seconds=seconds, warm=1)["ours"]) / steps

@@ -20,7 +20,7 @@ def identified(plan: Study) -> Study:
 
 def _numbered(plan: Study, task: base.Task) -> Study:
     """The study with its seeds counted; those of a task on given things are numbers of them."""
-    if not isinstance(task, base.Counted):
+    if not isinstance(task, base.EnumeratedTask):
         if plan.seeds == "all":
             raise ValueError(
                 f'{plan.name} asks for seeds = "all", but {plan.task} has no end of them: give how many.'

@@ -23,11 +23,10 @@ def data(
       locant data slots --out slots
     """
     one_of("data", "name", name, SETS)
-    from locant.lab.tasks._csv import write_rows
-    from locant.lab.tasks.slots_faithful import SIZES, draw_rows
+    from locant.lab.tasks.slots_faithful import SIZES, draw_rows, write_csv
 
     out.mkdir(parents=True, exist_ok=True)
     for purpose, count in SIZES.items():
         path = out / f"{purpose}.csv"
-        write_rows(path, draw_rows(count, purpose))
+        write_csv(path, draw_rows(count, purpose))
         print(f"{path}: {count:,} rows")

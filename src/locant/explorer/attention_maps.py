@@ -6,7 +6,6 @@ The small model learns to name the word that stands a number of words back.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,11 @@ from locant.explorer.serialization import to_json
 from locant.explorer.studies import find_study, read_study
 from locant.lab.store.note_arrays import read_array
 from locant.lab.tasks.base import Batch, Task, make_task
+from locant.lab.training.artifacts import run_notes
 from locant.lab.training.build import StudyModel, build
 from locant.lab.training.config import ModelConfig, RunConfig, TrainingConfig
-from locant.lab.training.evaluate import Running
-from locant.lab.training.notes import notes
+from locant.lab.training.evaluate import train_and_test
+from locant.lab.training.trainer import Trainer
 
 MODEL = ModelConfig(dim=32, heads=4, layers=2, ffn=64)
 TRAINING = TrainingConfig(steps=300, warm_up=20, validate_every=300, validation=100, test=200)
@@ -65,8 +65,8 @@ def _small_run(name: str, back: int) -> tuple[RunConfig, Task]:
 def _trained_model(name: str, back: int, _changed: int) -> tuple[StudyModel, float]:
     """Train the small model, and measure its accuracy on sequences that it has not seen."""
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        running = Running(*_small_run(name, back), None, False, math.inf)
-        return running.model, running.finish().metrics["accuracy"]
+        trainer = Trainer(*_small_run(name, back))
+        return trainer.model, train_and_test(trainer).metrics["accuracy"]
 
 
 def of_study(path: Path, study: str, name: str, trained: bool) -> bytes:
@@ -93,7 +93,7 @@ def of_study(path: Path, study: str, name: str, trained: bool) -> bytes:
         ) from None
     with user_code(run.encoding):
         task = make_task(run.task, **run.task_options)
-        note = kept[0] if trained else notes(build(run, task), run, task, {})
+        note = kept[0] if trained else run_notes(build(run, task), run, task, {})
     example = _example(task.example(run.seed), task.symbols)
     return to_json({"weights": read_array(note["attention"]), "seed": run.seed, **example})
 

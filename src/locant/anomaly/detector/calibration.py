@@ -19,7 +19,7 @@ from locant.anomaly.detector.residuals import HIDE_ABOVE, compute_residuals, res
 from locant.anomaly.detector.segments import Floats, Segment
 from locant.anomaly.detector.threshold import CleanScores, Threshold, set_threshold
 from locant.anomaly.metrics.smoothing import smooth
-from locant.lab.tasks._units import Units
+from locant.anomaly.series.units import Units
 
 OUTLIER = 0.99  # quantile of the clean residuals above which a row of an event is an outlier
 HELD_OUT = 0.3  # share of the rows: the first ones here, the last ones in the self-test

@@ -27,8 +27,8 @@ from locant.anomaly.detector.segments import Segment, TimeAxis
 from locant.anomaly.detector.threshold import CleanScores, Threshold
 from locant.anomaly.metrics.smoothing import smooth
 from locant.anomaly.series import Series
-from locant.lab.tasks._units import Units
-from locant.lab.training.checkpoint import part, read_tensors, write_tensors
+from locant.anomaly.series.units import Units
+from locant.lab.training.checkpoint import read_tensors, with_prefix, write_tensors
 
 FACTS, TENSORS, FORMAT = "detector.json", "detector.safetensors", "locant detector 2"
 
@@ -165,7 +165,7 @@ def _restored(facts: dict[str, Any], tensors: dict[str, Tensor]) -> Detector:
     """Make a detector from its facts and tensors."""
     candidate = Candidate(**facts["candidate"])
     method = candidate.make()
-    method.restore(part(tensors, "method/"))
+    method.restore(with_prefix(tensors, "method/"))
     arrays = {name: value.numpy() for name, value in tensors.items() if "/" not in name}
     scores = CleanScores(arrays["held_out scores"], arrays.get("fitted scores"))
     threshold = Threshold(**facts["threshold"])

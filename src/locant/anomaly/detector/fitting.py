@@ -18,7 +18,7 @@ from locant.anomaly.detector.settings import ENCODING, WHY, Settings
 from locant.anomaly.detector.stream import CONTEXT_ROWS
 from locant.anomaly.metrics.smoothing import usual_width
 from locant.anomaly.series import Series
-from locant.lab.tasks._units import Units
+from locant.anomaly.series.units import Units
 
 MIN_ROWS = 100  # to learn from
 REHEARSED = (

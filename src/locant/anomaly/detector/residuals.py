@@ -9,7 +9,7 @@ import numpy as np
 
 from locant.anomaly.detector.methods.base import Method
 from locant.anomaly.detector.segments import Flags, Floats, Segment
-from locant.lab.tasks._units import Units
+from locant.anomaly.series.units import Units
 
 PART_ROWS = 20_000  # rows that are predicted at a time
 MIN_MARGIN = 64  # rows beside a part, at least, that it is predicted from

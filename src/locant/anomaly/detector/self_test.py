@@ -18,7 +18,7 @@ from locant.anomaly.detector.residuals import compute_residuals, residual_scale
 from locant.anomaly.detector.segments import Flags, Floats, Segment
 from locant.anomaly.metrics.average_precision import average_precision
 from locant.anomaly.metrics.smoothing import smooth
-from locant.lab.tasks._units import Units
+from locant.anomaly.series.units import Units
 
 MAX_ROWS = 8_000  # of clean data, the last ones
 SUSPECT = 0.01  # share of rows that looked wrong before any fault was injected: they are left out

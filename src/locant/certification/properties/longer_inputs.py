@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from locant.certification.probe import Probe, PropertyResult
-from locant.lab.tasks.lag import NOT_ASKED, Lag
+from locant.lab.tasks.lag import IGNORE_INDEX, Lag
 from locant.lab.training.loop import Groups, train
 from locant.nn.transformer import Transformer
 
@@ -78,7 +78,7 @@ def _trained(probe: Probe) -> Transformer:
         return task.loss(net(rows.inputs, pos), rows.target)
 
     with torch.enable_grad():
-        train(net, loss, steps=probe.effort.steps, enough=0.02, groups=_groups(net))
+        train(net, loss, steps=probe.effort.steps, stop_below=0.02, groups=_groups(net))
     return net
 
 
@@ -97,6 +97,6 @@ def _tested(net: Transformer, probe: Probe, times: int, first: int) -> tuple[flo
     task = Lag(length=TRAINED * times, symbols=SYMBOLS, back=1)
     rows = task.sample(32, probe.generator(times))
     target = rows.target.clone()
-    target[:, :first] = NOT_ASKED
+    target[:, :first] = IGNORE_INDEX
     scores = task.score(net(rows.inputs, probe.positions(task.length)), target)
     return scores["accuracy"], scores["loss"]

@@ -57,6 +57,6 @@ def _accuracy(probe: Probe, encoding: Encoding) -> float:
         return cross_entropy(net(tokens, pos).mean(1), label)
 
     with torch.enable_grad():
-        train(net, loss, steps=probe.effort.steps, enough=0.1)
+        train(net, loss, steps=probe.effort.steps, stop_below=0.1)
     tokens, label, *_ = task.sample(1000, probe.generator(9))
     return float((net(tokens, pos).mean(1).argmax(-1) == label).float().mean())

@@ -52,21 +52,21 @@ class TaskFacts:
     @classmethod
     def of(cls, task: Task) -> TaskFacts:
         """Read the facts of a task."""
-        from locant.lab.tasks.base import Counted
+        from locant.lab.tasks.base import EnumeratedTask
 
         return cls(
             metric=task.metric,
             higher_is_better=task.higher_is_better,
-            selection_metric=task.chooses,
-            selects_higher=task.chooses_higher,
+            selection_metric=task.selection_metric,
+            selects_higher=task.selects_higher,
             chance=task.chance,
             threshold=task.threshold,
             tested_on=task.tested_on,
             oracles=tuple(task.oracles),
             ceilings=task.ceilings(),
-            names=tuple(task.names()) if isinstance(task, Counted) else (),
+            names=tuple(task.names()) if isinstance(task, EnumeratedTask) else (),
             length=task.length,
-            max_length=task.reach,
+            max_length=task.max_length,
             symbols=task.symbols,
             features=task.features,
             outputs=task.outputs,

@@ -1,14 +1,14 @@
-"""One file, one question put to a model."""
+"""Tasks, one file each: data that ask a model one question, and the scores of its answers."""
 
 from pathlib import Path
 
-UNSEEN = "unseen data"  # what decides, unless a published protocol has it otherwise
-NAB = "LOCANT_NAB"  # the variable that names the folder of real series
-UNLABELLED = "labels that no row was shown"  # where what is judged is also learnt from
+UNSEEN = "unseen data"  # the data that decide, unless a published protocol says otherwise
+NAB = "LOCANT_NAB"  # the environment variable that names the folder of real series
+UNLABELLED = "labels that no row was shown"  # where a model learns from the series it is judged on
 
 
 def task_source(name: str) -> tuple[Path, str]:
-    """The file of a task, and the name of its class in it.
+    """Return the file of a task, and the name of its class.
 
     >>> path, cls = task_source("own-text")
     >>> path.name, cls

@@ -1,4 +1,4 @@
-"""A folder of labelled series in NAB's layout: FOLDER/GROUP/SERIES.csv, and FOLDER/windows.json with the stretches."""
+"""Read a folder of labeled series in NAB's layout: FOLDER/GROUP/SERIES.csv, and FOLDER/windows.json with the anomalies."""
 
 from __future__ import annotations
 
@@ -6,78 +6,88 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from locant.anomaly.series import read_series
 from locant.anomaly.series.repairs import since_start
+from locant.anomaly.series.units import Units
 from locant.lab.tasks import NAB
-from locant.lab.tasks._units import Units
 
 WINDOWS = "windows.json"
-LAYOUT = f'Its layout: FOLDER/GROUP/SERIES.csv, and FOLDER/{WINDOWS} with {{"GROUP/SERIES.csv": [[start, end], …], …}}'
-NAMED = f"Name it: locant compare real-anomalies --nab FOLDER, or set {NAB}"
+LAYOUT = (
+    f"Its layout: FOLDER/GROUP/SERIES.csv, and FOLDER/{WINDOWS} with "
+    '{"GROUP/SERIES.csv": [[start, end], …], …}'
+)
+HOW_TO_NAME_IT = f"Name it: locant compare real-anomalies --nab FOLDER, or set {NAB}"
 
 
-class Labelled(NamedTuple):
-    """One series, in units of its own: values (T,1), and as models are shown them, without what lies far out.
+class LabeledSeries(NamedTuple):
+    """One series, scaled by itself.
 
-    at         where they are, in usual steps, (T,)
-    labels     what is anomalous, (T,)
-    irregular  the share of gaps that are not the usual one
+    values     (T,1)
+    visible    (T,1), the values as models see them, clipped
+    at         (T,), the times of the points in usual steps
+    labels     (T,), True where the series is anomalous
+    irregular  the share of gaps between points that are not the usual one
     """
 
     values: NDArray[np.float64]
-    seen: NDArray[np.float64]
+    visible: NDArray[np.float64]
     at: NDArray[np.float64]
     labels: NDArray[np.bool_]
     irregular: float
 
 
-def labelled(folder: str) -> tuple[str, ...]:
-    """The series of a folder that windows.json names a stretch for, in the order of their names."""
+def labeled_names(folder: str) -> tuple[str, ...]:
+    """List the series of a folder that windows.json has a window for, sorted by name."""
     if not folder:
         raise ValueError(
-            f"this study is made on a folder of real series, and none is given.\n  {NAMED}.\n  {LAYOUT}"
+            "this study needs a folder of real series, and none was given.\n"
+            f"  {HOW_TO_NAME_IT}.\n  {LAYOUT}"
         )
     if not Path(folder).is_dir():
-        raise ValueError(f"there is no folder {folder!r}.\n  {NAMED}.\n  {LAYOUT}")
+        raise ValueError(f"there is no folder {folder!r}.\n  {HOW_TO_NAME_IT}.\n  {LAYOUT}")
+    windows = _read_windows(folder)
+    found = [name for name, some in windows.items() if some and Path(folder, name).is_file()]
+    if not found:
+        raise ValueError(
+            f"the folder {folder} has no labeled series: {WINDOWS} has {len(windows)} names, and "
+            f"none of them is a file there with a window.\n  {LAYOUT}"
+        )
+    return tuple(sorted(found))
+
+
+def _read_windows(folder: str) -> dict[str, Any]:
+    """Read the anomalous windows of every series."""
     path = Path(folder, WINDOWS)
     if not path.is_file():
         raise ValueError(
-            f"the folder {folder} has no {WINDOWS}, so that nothing in it is labelled.\n  {LAYOUT}"
+            f"the folder {folder} has no {WINDOWS}, so nothing in it is labeled.\n  {LAYOUT}"
         )
     try:
         windows = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
-        raise ValueError(f"{path} is no whole JSON: {problem}.\n  {LAYOUT}") from None
+        raise ValueError(f"{path} is not valid JSON: {problem}.\n  {LAYOUT}") from None
     if not isinstance(windows, dict):
-        raise ValueError(f"{path} holds no series by name.\n  {LAYOUT}")
-    found = tuple(
-        sorted(name for name, some in windows.items() if some and Path(folder, name).is_file())
-    )
-    if not found:
-        raise ValueError(
-            f"the folder {folder} has no labelled series: {WINDOWS} has {len(windows)} names, and none of them is a file "
-            f"there that has a stretch.\n  {LAYOUT}"
-        )
-    return found
+        raise ValueError(f"{path} does not map names of series to windows.\n  {LAYOUT}")
+    return windows
 
 
-def digest(folder: str, names: tuple[str, ...]) -> str:
-    """Of all that the series and their windows hold."""
-    whole = hashlib.sha256()
+def folder_digest(folder: str, names: tuple[str, ...]) -> str:
+    """Compute the digest of the series of a folder and their windows."""
+    digest = hashlib.sha256()
     for name in (WINDOWS, *names):
         content = Path(folder, name).read_bytes()
-        whole.update(f"{name}/{len(content)}/".encode() + content)
-    return whole.hexdigest()[:16]
+        digest.update(f"{name}/{len(content)}/".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 @lru_cache(maxsize=64)
-def read(folder: str, name: str, _digest: str) -> Labelled:
-    """One series of a folder that holds what the digest says."""
+def read_labeled(folder: str, name: str, _digest: str) -> LabeledSeries:
+    """Read one series of a folder; the digest of the folder keeps the cache honest."""
     series = read_series(Path(folder, name), windows=Path(folder, WINDOWS))
     if len(series.names) != 1:
         raise ValueError(
@@ -85,16 +95,16 @@ def read(folder: str, name: str, _digest: str) -> Labelled:
         )
     if series.labels is None or series.labels.all() or not series.labels.any():
         raise ValueError(
-            f"{WINDOWS} marks none or all of the rows of {name}. Correct its stretches, or leave it out."
+            f"{WINDOWS} marks none or all of the rows of {name}. Correct its windows, or leave "
+            "the series out."
         )
-    rows, step = len(series.values), series.summary.step
-    at = (
-        np.arange(rows, dtype=np.float64)
-        if series.times is None or not step
-        else since_start(series.times) / step
-    )
+    step = series.summary.step
+    if series.times is None or not step:
+        at = np.arange(len(series.values), dtype=np.float64)
+    else:
+        at = since_start(series.times) / step
     units = Units.of(series.values)
-    return Labelled(
+    return LabeledSeries(
         units.scaled(series.values),
         units.seen(series.values),
         at,

@@ -1,4 +1,4 @@
-"""A user's own series as a task: its first part trains, the next chooses, the last decides; in units of the first."""
+"""A user's own series as a task: the first part trains, the next validates, the last tests; scaled by the first."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from torch import Tensor
 from locant._internal.checks import whole_number
 from locant._internal.seeds import stable_seed
 from locant.anomaly.series import read_series
-from locant.lab.tasks._own import Own
-from locant.lab.tasks.base import Batch, Predict, Scores, Tested
+from locant.lab.tasks._own_data import OwnTask
+from locant.lab.tasks.base import Batch, Evaluation, Predict, Scores
 
-SHARES = (0.6, 0.8)  # where validation and test begin
+VALIDATION_FROM, TEST_FROM = 0.6, 0.8  # the shares of the series where these parts begin
 Floats = NDArray[np.float32]
-Method = Callable[
-    [Floats, Floats], Floats
-]  # visible inputs and what is asked → answers, all (N,T,…)
+Method = Callable[[Floats, Floats], Floats]  # inputs (N,T,·) and loss mask (N,T) → answers (N,T,F)
 
 
-class Parts(NamedTuple):
+class SeriesParts(NamedTuple):
     """Training, validation and test parts, each (T,F)."""
 
     train: Floats
@@ -34,17 +32,22 @@ class Parts(NamedTuple):
     test: Floats
 
 
-class Asked(NamedTuple):
-    """Windows of inputs (N,T,·), the right answers (N,T,F), and which of them are asked (N,T), as numbers."""
+class MaskedWindows(NamedTuple):
+    """Windows as a model sees them.
+
+    inputs     (N,T,·)
+    target     the right answers (N,T,F)
+    loss_mask  (N,T), 1 for the steps that are scored
+    """
 
     inputs: Floats
-    answers: Floats
-    asked: Floats
+    target: Floats
+    loss_mask: Floats
 
 
 @dataclass(frozen=True)
-class OwnSeries(Own):
-    """What the series tasks share. A subclass says what is asked of a window."""
+class OwnSeries(OwnTask):
+    """What the tasks on a user's series share. A subclass says what is shown of a window and what is scored."""
 
     time: str | None = None
     columns: tuple[str, ...] = ()
@@ -52,20 +55,22 @@ class OwnSeries(Own):
 
     symbols = 0
     metric = "error"  # mean square, in units of the training part's variance
-    chooses = "error"
+    selection_metric = "error"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole_number("a task on your series", "length", self.length, least=8)
         needed = 5 * (self.length + 1)
-        if len(self._values()) < needed:
+        rows = len(self._values())
+        if rows < needed:
             raise ValueError(
-                f"{self.path} has {len(self._values())} rows. Windows of {self.length} need at least {needed}: "
-                "three fifths train, one fifth chooses, one fifth decides.\n  Shorter windows: --train-length"
+                f"{self.path} has {rows} rows. Windows of {self.length} need at least {needed}: "
+                "three fifths train, one fifth validates, one fifth tests.\n"
+                "  Shorter windows: --train-length"
             )
 
     @property
-    def reach(self) -> int:
+    def max_length(self) -> int:
         return self.length
 
     @property
@@ -77,88 +82,93 @@ class OwnSeries(Own):
         """The error of the training part's mean."""
         return round(float(np.square(self._parts().test, dtype=float).mean()), 3)
 
-    def ask(self, windows: Floats, draw: np.random.Generator) -> Asked:
-        """What is shown of windows (N,T,F), and what is asked."""
+    def mask_windows(self, windows: Floats, draw: np.random.Generator) -> MaskedWindows:
+        """Decide what is shown of windows (N, length + 1, F), and what is scored."""
         raise NotImplementedError
 
     def methods(self) -> dict[str, Method]:
-        """Plain methods by name."""
+        """Return the baselines by name."""
         raise NotImplementedError
 
     @property
     def baselines(self) -> tuple[str, ...]:
         return tuple(self.methods())
 
-    def measured(self) -> str:
+    def current_digest(self) -> str:
         return hashlib.sha256(np.ascontiguousarray(self._values()).tobytes()).hexdigest()[:16]
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
-        draw, part = np.random.default_rng(stable_seed("windows", seed, step)), self._parts().train
+        draw = np.random.default_rng(stable_seed("windows", seed, step))
+        part = self._parts().train
         start = draw.integers(len(part) - self.length, size=count)
-        return _batch(self.ask(part[start[:, None] + np.arange(self.length + 1)], draw))
+        windows = part[start[:, None] + np.arange(self.length + 1)]
+        return _batch(self.mask_windows(windows, draw))
 
     def loss(self, output: Tensor, target: Tensor) -> Tensor:
-        """The mean squared error of what is asked."""
-        wanted, asked = target[..., :-1], target[..., -1:]
-        return ((output - wanted).square() * asked).sum() / (asked.sum() * wanted.shape[-1])
+        """Compute the mean squared error of the steps in the loss mask, the last feature of the target."""
+        values, loss_mask = target[..., :-1], target[..., -1:]
+        squares = (output - values).square() * loss_mask
+        return squares.sum() / (loss_mask.sum() * values.shape[-1])
 
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
-        rows = _batch(self._windows(self._parts().validation, count))
-        return {"error": float(self.loss(predict(rows.inputs, None), rows.target))}
+        batch = _batch(self._even_windows(self._parts().validation, count))
+        return {"error": float(self.loss(predict(batch.inputs, None), batch.target))}
 
-    def test(self, predict: Predict, count: int, seed: int) -> Tested:
-        rows = _batch(self._windows(self._parts().test, count))
-        output = predict(rows.inputs, None)
-        wanted, asked = rows.target[..., :-1], rows.target[..., -1] > 0
-        where = asked.nonzero().tolist()
-        away = (output - wanted).square().mean(-1)[asked].tolist()
+    def test(self, predict: Predict, count: int, seed: int) -> Evaluation:
+        batch = _batch(self._even_windows(self._parts().test, count))
+        output = predict(batch.inputs, None)
+        values, scored = batch.target[..., :-1], batch.target[..., -1] > 0
+        window, step = scored.nonzero().unbind(1)
         columns = {
-            "window": [w for w, _ in where],
-            "step": [s for _, s in where],
-            "squared error": away,
+            "window": window.tolist(),
+            "step": step.tolist(),
+            "squared error": (output - values).square().mean(-1)[scored].tolist(),
         }
-        return Tested({"error": float(self.loss(output, rows.target))}, columns)
+        return Evaluation({"error": float(self.loss(output, batch.target))}, columns)
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
-        windows = self._windows(self._parts().test, count)
-        answers = torch.from_numpy(self.methods()[name](windows.inputs, windows.asked))
+        windows = self._even_windows(self._parts().test, count)
+        answers = torch.from_numpy(self.methods()[name](windows.inputs, windows.loss_mask))
         return {"error": float(self.loss(answers, _batch(windows).target))}
 
     def example(self, seed: int) -> Batch:
-        return _batch(self._windows(self._parts().test, 1))
+        return _batch(self._even_windows(self._parts().test, 1))
 
-    def _windows(self, part: Floats, count: int) -> Asked:
-        """At most `count` windows, evenly over a part; the same for every seed, so that errors are comparable."""
+    def _even_windows(self, part: Floats, count: int) -> MaskedWindows:
+        """Cut at most `count` windows evenly over a part; the same for every seed, so that errors are comparable."""
         most = len(part) - self.length
         start = np.unique(np.linspace(0, most - 1, min(count, most)).round().astype(int))
         draw = np.random.default_rng(stable_seed("asked", len(part)))
-        return self.ask(part[start[:, None] + np.arange(self.length + 1)], draw)
+        return self.mask_windows(part[start[:, None] + np.arange(self.length + 1)], draw)
 
     def _values(self) -> NDArray[np.float64]:
-        return _read(self.path, self.time, self.columns)
+        return _read_values(self.path, self.time, self.columns)
 
-    def _parts(self) -> Parts:
-        return _cut(self.path, self.time, self.columns)
+    def _parts(self) -> SeriesParts:
+        return _read_parts(self.path, self.time, self.columns)
 
 
 @lru_cache(maxsize=2)
-def _read(path: str, time: str | None, columns: tuple[str, ...]) -> NDArray[np.float64]:
+def _read_values(path: str, time: str | None, columns: tuple[str, ...]) -> NDArray[np.float64]:
     return read_series(path, time=time, columns=columns or None).values
 
 
 @lru_cache(maxsize=2)
-def _cut(path: str, time: str | None, columns: tuple[str, ...]) -> Parts:
-    values = _read(path, time, columns)
-    first, second = (int(share * len(values)) for share in SHARES)
-    middle, spread = values[:first].mean(0), values[:first].std(0)
-    if (spread == 0).any():
+def _read_parts(path: str, time: str | None, columns: tuple[str, ...]) -> SeriesParts:
+    """Split a series into parts, in units of the training part."""
+    values = _read_values(path, time, columns)
+    validation, test = int(VALIDATION_FROM * len(values)), int(TEST_FROM * len(values))
+    mean, std = values[:validation].mean(0), values[:validation].std(0)
+    if (std == 0).any():
         raise ValueError(
-            f"a column of {path} is constant in its first three fifths: there is nothing to learn from."
+            f"a column of {path} is constant in its first three fifths: "
+            "there is nothing to learn from."
         )
-    whole = ((values - middle) / spread).astype(np.float32)
-    return Parts(whole[:first], whole[first:second], whole[second:])
+    scaled = ((values - mean) / std).astype(np.float32)
+    return SeriesParts(scaled[:validation], scaled[validation:test], scaled[test:])
 
 
-def _batch(windows: Asked) -> Batch:
-    target = np.concatenate([windows.answers, windows.asked[..., None]], -1)
+def _batch(windows: MaskedWindows) -> Batch:
+    """Make a batch whose target has the loss mask as its last feature."""
+    target = np.concatenate([windows.target, windows.loss_mask[..., None]], -1)
     return Batch(torch.from_numpy(windows.inputs), torch.from_numpy(target))

@@ -1,4 +1,4 @@
-"""What every task offers: training batches, scores on unseen data, plain baselines, and what no positions can reach."""
+"""What every task offers: training batches, scores on unseen data, baselines, and ceilings."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ Scores = dict[str, float]
 
 
 class Batch(NamedTuple):
-    """Inputs (B,T) or (B,T,features), what is asked of them, and which tokens are real (B,T), all by default.
+    """A batch of rows.
 
-    times  where a clock says that the tokens are, (B,T), in usual steps, for rows that ask for it
+    inputs        tokens (B,T), or numbers (B,T,features)
+    target        what a model should answer
+    padding_mask  (B,T), True for tokens that count, False for padding; None when all count
+    times         (B,T), the clock times of the tokens in usual steps, where the data have times
     """
 
     inputs: Tensor
     target: Tensor
-    real: Tensor | None = None
+    padding_mask: Tensor | None = None
     times: Tensor | None = None
 
 
-class Tested(NamedTuple):
-    """Scores on test data, and the columns of a table, one entry for each thing that was judged, for people to open."""
+class Evaluation(NamedTuple):
+    """Scores on test data, and the columns of a table with one entry for each item that was scored."""
 
     scores: Scores
     columns: dict[str, list[Any]]
 
 
 class Predict(Protocol):
-    """A trained model: inputs, which tokens are real and where a clock says they are → outputs."""
+    """A trained model as a task calls it: inputs, their padding mask and their times → outputs."""
 
     def __call__(
-        self, inputs: Tensor, real: Tensor | None, times: Tensor | None = None, /
+        self, inputs: Tensor, padding_mask: Tensor | None, times: Tensor | None = None, /
     ) -> Tensor: ...
 
 
@@ -48,96 +51,96 @@ class Task(Protocol):
     """A question put to a model. A task knows no encoding and no model; all its data come from a seed."""
 
     length: int  # tokens in a training row
-    reach: int  # tokens in the longest row that is ever asked
-    symbols: int  # how many different tokens; 0 when inputs are numbers
+    max_length: int  # tokens in the longest row of training, validation or test
+    symbols: int  # the number of different tokens; 0 when inputs are numbers
     features: int  # numbers in an input, when inputs are numbers
-    outputs: int  # how many numbers a model gives
-    pool: bool  # one answer a row (True) or one a token (False)
+    outputs: int  # numbers in an output
+    pool: bool  # one output a row (True) or one a token (False)
     causal: bool
-    metric: str  # the score that decides
+    metric: str  # the test score that decides
     higher_is_better: bool
-    tested_on: (
-        str  # the data that decide: "unseen data", unless a published protocol has it otherwise
-    )
-    chooses: str  # the score of validation that chooses the best step and the best rates
-    chooses_higher: bool
+    tested_on: str  # the data that decide
+    selection_metric: str  # the validation score that selects the best step and learning rates
+    selects_higher: bool  # whether a higher selection metric is better
     chance: float
-    threshold: float  # the score at which the task counts as learnt
-    baselines: tuple[str, ...]  # plain methods that a table must be compared with
-    oracles: tuple[str, ...]  # those of them that know what no method can know
+    threshold: float  # the score at which the task counts as learned
+    baselines: tuple[str, ...]  # methods without a model that a table is compared with
+    oracles: tuple[str, ...]  # the baselines that know what no method can know
 
     def ceilings(self) -> Scores:
-        """The best possible scores by what a model can see; "without positions" among them where it is known."""
+        """Return the best possible scores by what a model can see, such as "without positions"."""
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
-        """The training batch of a step."""
+        """Draw the training batch of a step."""
 
     def loss(self, output: Tensor, target: Tensor) -> Tensor:
-        """What training lowers."""
+        """Compute the loss that training lowers."""
 
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
-        """`chooses` and others on data that are used to choose."""
+        """Compute the selection metric and others on validation data."""
 
-    def test(self, predict: Predict, count: int, seed: int) -> Tested:
-        """`metric` and others on data that are used once."""
+    def test(self, predict: Predict, count: int, seed: int) -> Evaluation:
+        """Compute the metric and others on test data, which are used once."""
 
     def baseline(self, name: str, count: int, seed: int) -> Scores:
-        """The same scores of a plain method on the same test data."""
+        """Compute the same scores of a baseline on the same test data."""
 
     def example(self, seed: int) -> Batch:
-        """A few test rows for pictures."""
+        """Draw a few test rows for pictures."""
 
 
 @runtime_checkable
-class Measured(Protocol):
-    """A task whose data lie in a file, which may change."""
+class FileBackedTask(Protocol):
+    """A task whose data are in a file, which may change."""
 
     digest: str
 
-    def measured(self) -> str:
-        """The digest of what the file holds now."""
+    def current_digest(self) -> str:
+        """Compute the digest of what the file holds now."""
 
 
 @runtime_checkable
-class Counted(Protocol):
-    """A task on given things, such as real series, in a fixed order: the seed of a run is the number of one of them."""
+class EnumeratedTask(Protocol):
+    """A task on given items, such as real series, in a fixed order: the seed of a run is the number of an item."""
 
     def names(self) -> tuple[str, ...]:
-        """What they are called."""
+        """Return the names of the items."""
 
 
 def generator(purpose: str, *numbers: int) -> torch.Generator:
-    """Random numbers for one purpose."""
+    """Make a generator of random numbers for one purpose."""
     return torch.Generator().manual_seed(stable_seed(purpose, *numbers))
 
 
 def identified(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with the digest of the data they name, so that other data are another task."""
+    """Add the digest of a task's data to its options, so that other data are another task."""
     task = make_task(name, **options)
-    return {**options, "digest": task.measured()} if isinstance(task, Measured) else options
+    if isinstance(task, FileBackedTask):
+        return {**options, "digest": task.current_digest()}
+    return options
 
 
 def task_names() -> list[str]:
-    """The tasks that there are.
+    """List the names of all tasks.
 
     >>> "order" in task_names()
     True
     """
-    own = (
-        path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_")
-    )
-    return sorted(name.replace("_", "-") for name in own if name != "base")
+    stems = [path.stem for path in Path(__file__).parent.glob("*.py")]
+    tasks = [stem for stem in stems if not stem.startswith("_") and stem != "base"]
+    return sorted(stem.replace("_", "-") for stem in tasks)
 
 
 def make_task(name: str, **options: Any) -> Task:
-    """A task by name, with its options.
+    """Make a task by its name and options.
 
     >>> make_task("order", length=12).length
     12
     """
-    if name not in task_names():
+    known = task_names()
+    if name not in known:
         raise ValueError(
-            f"no task is called {name!r}.{did_you_mean(name, task_names())}\n  Known: {', '.join(task_names())}"
+            f"no task is called {name!r}.{did_you_mean(name, known)}\n  Known: {', '.join(known)}"
         )
     path, class_name = task_source(name)
     cls = getattr(importlib.import_module(f"locant.lab.tasks.{path.stem}"), class_name)
@@ -145,11 +148,11 @@ def make_task(name: str, **options: Any) -> Task:
     for option in options:
         if option not in allowed:
             raise ValueError(
-                f"the task {name} has no option {option!r}.{did_you_mean(option, allowed)}\n  Its options: {', '.join(allowed)}"
+                f"the task {name} has no option {option!r}.{did_you_mean(option, allowed)}\n"
+                f"  Its options: {', '.join(allowed)}"
             )
+    hashable = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     try:
-        return cls(
-            **{option: tuple(v) if isinstance(v, list) else v for option, v in options.items()}
-        )
+        return cls(**hashable)
     except TypeError as problem:
         raise ValueError(f"the task {name} cannot be made with {options}: {problem}.") from None

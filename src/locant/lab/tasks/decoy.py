@@ -1,7 +1,7 @@
-"""Decoy: two pairs look alike, and only where they stand tells which one counts.
+"""Decoy: two pairs look alike, and only their positions tell which one counts.
 
-The pair that counts has v at place 11 and w at 20. The decoy has the same v and the other w at the same distance, 9,
-somewhere else. Distances alone cannot tell the two pairs apart; a place in the row can.
+The pair that counts has v at position 11 and w at 20. The decoy has the same v and the other w at the
+same distance, 9, somewhere else. Distances alone cannot tell the two pairs apart; a position can.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 import torch
 
 from locant._internal.checks import whole_number
-from locant.lab.tasks._ceilings import Placement
-from locant.lab.tasks._rows import Rows
+from locant.lab.tasks._ceilings import Arrangement
+from locant.lab.tasks._token_task import TokenTask
 from locant.lab.tasks.base import Batch
 
-HERE, THERE = 11, 20  # where the pair that counts stands
-APART = THERE - HERE
-STARTS = [
-    q for q in range(32 - APART) if q not in (HERE - APART, HERE, THERE)
-]  # the decoy never touches it
-FIRST, SECOND = (0, 1), (2, 3)  # the tokens v0, v1 and w0, w1
+MIN_LENGTH = 32
+V_POSITION, W_POSITION = 11, 20  # of the pair that counts
+DISTANCE = W_POSITION - V_POSITION
+OVERLAPPING = (V_POSITION - DISTANCE, V_POSITION, W_POSITION)  # starts that would touch the pair
+DECOY_STARTS = [pos for pos in range(MIN_LENGTH - DISTANCE) if pos not in OVERLAPPING]
+V_TOKENS, W_TOKENS = (0, 1), (2, 3)  # v0, v1 and w0, w1
 
 
 @dataclass(frozen=True)
-class Decoy(Rows):
+class Decoy(TokenTask):
     """Rows of tokens; the label is i xor j for v_i at 11 and w_j at 20, with v_i and w_(1−j) as a decoy pair.
 
     >>> rows = Decoy().sample(3, torch.Generator().manual_seed(0))
@@ -40,22 +40,24 @@ class Decoy(Rows):
     outputs = 2
 
     def __post_init__(self) -> None:
-        whole_number("decoy", "length", self.length, least=32)
+        whole_number("decoy", "length", self.length, least=MIN_LENGTH)
         whole_number("decoy", "symbols", self.symbols, least=5)
 
     def sample(self, count: int, draw: torch.Generator) -> Batch:
         tokens = torch.randint(4, self.symbols, (count, self.length), generator=draw)
         i, j = torch.randint(2, (2, count), generator=draw)
-        start = torch.tensor(STARTS)[torch.randint(len(STARTS), (count,), generator=draw)]
-        here = torch.full((count,), HERE)
-        places = torch.stack([here, here + APART, start, start + APART], 1)
-        marks = torch.stack([i, 2 + j, i, 3 - j], 1)
-        return Batch(tokens.scatter(1, places, marks), i ^ j)
+        which = torch.randint(len(DECOY_STARTS), (count,), generator=draw)
+        start = torch.tensor(DECOY_STARTS)[which]
+        v = torch.full((count,), V_POSITION)
+        pos = torch.stack([v, v + DISTANCE, start, start + DISTANCE], 1)  # (count, 4)
+        markers = torch.stack([i, 2 + j, i, 3 - j], 1)
+        return Batch(tokens.scatter(1, pos, markers), i ^ j)
 
-    def placements(self) -> Iterator[Placement]:
-        likely = 1 / (4 * len(STARTS))
-        for i in FIRST:
+    def arrangements(self) -> Iterator[Arrangement]:
+        probability = 1 / (4 * len(DECOY_STARTS))
+        for i in V_TOKENS:
             for j in (0, 1):
-                for q in STARTS:
-                    marks = ((i, HERE), (SECOND[j], THERE), (i, q), (SECOND[1 - j], q + APART))
-                    yield Placement(tuple(sorted(marks)), i ^ j, likely)
+                pair = ((i, V_POSITION), (W_TOKENS[j], W_POSITION))
+                for start in DECOY_STARTS:
+                    decoy = ((i, start), (W_TOKENS[1 - j], start + DISTANCE))
+                    yield Arrangement(tuple(sorted((*pair, *decoy))), i ^ j, probability)

@@ -1,4 +1,4 @@
-"""Lag: which symbol stood k places back? A causal model must look at one exact distance."""
+"""Lag: which symbol was k positions back? A causal model must look at one exact distance."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from locant._internal.checks import whole_number
-from locant.lab.tasks._rows import Rows
+from locant.lab.tasks._token_task import TokenTask
 from locant.lab.tasks.base import Batch, Scores
 
-NOT_ASKED = -100
+IGNORE_INDEX = -100  # torch's own mark of a target that is not scored
 
 
 @dataclass(frozen=True)
-class Lag(Rows):
-    """Rows of random symbols; the target at t is the symbol at t − back (the first `back` places are not asked).
+class Lag(TokenTask):
+    """Rows of random symbols; the target at t is the symbol at t − back (the first `back` are not scored).
 
     >>> rows = Lag(length=6, back=2).sample(1, torch.Generator().manual_seed(0))
     >>> bool((rows.target[0, 2:] == rows.inputs[0, :-2]).all()), rows.target[0, :2].tolist()
@@ -43,12 +43,12 @@ class Lag(Rows):
         return self.symbols
 
     def ceilings(self) -> Scores:
-        """None is known: a causal model finds its way to some extent without positions."""
+        """Return no ceiling: a causal model finds its way to some extent without positions."""
         return {}
 
     def sample(self, count: int, draw: torch.Generator) -> Batch:
         tokens = torch.randint(0, self.symbols, (count, self.length), generator=draw)
-        target = torch.full_like(tokens, NOT_ASKED)
+        target = torch.full_like(tokens, IGNORE_INDEX)
         target[:, self.back :] = tokens[:, : -self.back]
         return Batch(tokens, target)
 
@@ -56,6 +56,6 @@ class Lag(Rows):
         return cross_entropy(output.flatten(0, 1), target.flatten())
 
     def score(self, output: Tensor, target: Tensor) -> Scores:
-        asked = target != NOT_ASKED
-        right = (output.argmax(-1) == target)[asked].double().mean().item()
+        scored = target != IGNORE_INDEX
+        right = (output.argmax(-1) == target)[scored].double().mean().item()
         return {"accuracy": right, "loss": self.loss(output, target).item()}

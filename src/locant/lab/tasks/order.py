@@ -1,6 +1,6 @@
 """Order: which of two markers comes first?
 
-Every row holds one A and one B among symbols drawn at random, so a model that cannot see order is at chance exactly.
+Every row holds one A and one B among random symbols, so a model that cannot see order is exactly at chance.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from itertools import permutations
 import torch
 
 from locant._internal.checks import whole_number
-from locant.lab.tasks._ceilings import Placement
-from locant.lab.tasks._rows import Rows, distinct_places, scatter_markers
+from locant.lab.tasks._ceilings import Arrangement
+from locant.lab.tasks._token_task import TokenTask, distinct_positions, scatter_markers
 from locant.lab.tasks.base import Batch
 
 
 @dataclass(frozen=True)
-class Order(Rows):
-    """Rows of tokens, label 1 when A (token 0) stands before B (token 1).
+class Order(TokenTask):
+    """Rows of tokens; the label is 1 when A (token 0) comes before B (token 1).
 
     >>> rows = Order(length=6).sample(4, torch.Generator().manual_seed(0))
     >>> rows.inputs.shape, bool(((rows.inputs == 0).sum(1) == 1).all())
@@ -38,10 +38,11 @@ class Order(Rows):
 
     def sample(self, count: int, draw: torch.Generator) -> Batch:
         tokens = torch.randint(2, self.symbols, (count, self.length), generator=draw)
-        places = distinct_places(count, self.length, 2, draw)
-        return Batch(scatter_markers(tokens, places, [0, 1]), (places[:, 0] < places[:, 1]).long())
+        pos = distinct_positions(count, self.length, 2, draw)  # (count, 2)
+        label = (pos[:, 0] < pos[:, 1]).long()
+        return Batch(scatter_markers(tokens, pos, [0, 1]), label)
 
-    def placements(self) -> Iterator[Placement]:
+    def arrangements(self) -> Iterator[Arrangement]:
         pairs = list(permutations(range(self.length), 2))
         for a, b in pairs:
-            yield Placement(((0, a), (1, b)), int(a < b), 1 / len(pairs))
+            yield Arrangement(((0, a), (1, b)), int(a < b), 1 / len(pairs))

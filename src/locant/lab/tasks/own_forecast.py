@@ -1,4 +1,4 @@
-"""The next step of a user's own series, from all before it in a window."""
+"""Predict the next step of a user's own series from all steps before it in a window."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from locant.lab.tasks._own_series import Asked, Floats, Method, OwnSeries
+from locant.lab.tasks._own_series import Floats, MaskedWindows, Method, OwnSeries
 
 
 @dataclass(frozen=True)
 class OwnForecast(OwnSeries):
-    """Windows of `length` steps; at each the model tells the next one. The second half of a window is asked."""
+    """Windows of `length` steps; at each step the model predicts the next. The second half of a window is scored."""
 
     causal = True
 
@@ -19,23 +19,30 @@ class OwnForecast(OwnSeries):
     def features(self) -> int:
         return self.outputs
 
-    def ask(self, windows: Floats, draw: np.random.Generator) -> Asked:
-        asked = np.zeros((len(windows), self.length), np.float32)
-        asked[:, self.length // 2 :] = 1
-        return Asked(windows[:, :-1], windows[:, 1:], asked)
+    def mask_windows(self, windows: Floats, draw: np.random.Generator) -> MaskedWindows:
+        loss_mask = np.zeros((len(windows), self.length), np.float32)
+        loss_mask[:, self.length // 2 :] = 1
+        return MaskedWindows(windows[:, :-1], windows[:, 1:], loss_mask)
 
     def methods(self) -> dict[str, Method]:
-        return {
-            "mean": lambda inputs, asked: np.zeros_like(inputs),
-            "last value": lambda inputs, asked: inputs,
-            "straight on": straight_on,
-        }
+        return {"mean": _mean, "last value": _last_value, "straight on": straight_on}
 
 
-def straight_on(inputs: Floats, asked: Floats) -> Floats:
-    """The last step once more.
+def _mean(inputs: Floats, loss_mask: Floats) -> Floats:
+    """Predict the mean of the training part, which is 0."""
+    return np.zeros_like(inputs)
 
-    >>> straight_on(np.array([[[1.0], [3.0], [4.0]]], np.float32), np.ones((1, 3), np.float32))[0, :, 0].tolist()
+
+def _last_value(inputs: Floats, loss_mask: Floats) -> Floats:
+    """Predict that nothing changes."""
+    return inputs
+
+
+def straight_on(inputs: Floats, loss_mask: Floats) -> Floats:
+    """Predict that the last change repeats itself.
+
+    >>> inputs = np.array([[[1.0], [3.0], [4.0]]], np.float32)
+    >>> straight_on(inputs, np.ones((1, 3), np.float32))[0, :, 0].tolist()
     [1.0, 5.0, 5.0]
     """
     return inputs + np.diff(inputs, axis=1, prepend=inputs[:, :1])

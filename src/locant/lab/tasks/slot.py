@@ -1,6 +1,6 @@
-"""Slot: which of four tokens stands at one given place?
+"""Slot: which of four tokens is at one given position?
 
-Every row holds each of the four once, so only where they stand decides. The task is linear in "which token where".
+Every row holds each of the four once, so only their positions decide. The task is linear in "which token where".
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from math import perm
 import torch
 
 from locant._internal.checks import whole_number
-from locant.lab.tasks._ceilings import Placement
-from locant.lab.tasks._rows import Rows, distinct_places, scatter_markers
+from locant.lab.tasks._ceilings import Arrangement
+from locant.lab.tasks._token_task import TokenTask, distinct_positions, scatter_markers
 from locant.lab.tasks.base import Batch
 
 CLASSES = 4
 
 
 @dataclass(frozen=True)
-class Slot(Rows):
-    """Rows of tokens in which 0, 1, 2, 3 stand once each; the label is the one at place `slot`.
+class Slot(TokenTask):
+    """Rows of tokens with 0, 1, 2, 3 once each; the label is the token at position `slot`.
 
     >>> rows = Slot().sample(3, torch.Generator().manual_seed(0))
     >>> torch.equal(rows.inputs[:, 11], rows.target)
@@ -44,15 +44,15 @@ class Slot(Rows):
     def sample(self, count: int, draw: torch.Generator) -> Batch:
         tokens = torch.randint(CLASSES, self.symbols, (count, self.length), generator=draw)
         label = torch.randint(CLASSES, (count,), generator=draw)
-        others = distinct_places(count, self.length - 1, CLASSES, draw)
-        others = others + (others >= self.slot)  # every place but the slot
-        places = others.scatter(1, label[:, None], self.slot)
-        return Batch(scatter_markers(tokens, places, list(range(CLASSES))), label)
+        others = distinct_positions(count, self.length - 1, CLASSES, draw)
+        others = others + (others >= self.slot)  # every position but the slot
+        pos = others.scatter(1, label[:, None], self.slot)  # (count, CLASSES)
+        return Batch(scatter_markers(tokens, pos, list(range(CLASSES))), label)
 
-    def placements(self) -> Iterator[Placement]:
-        elsewhere = [place for place in range(self.length) if place != self.slot]
-        likely = 1 / (CLASSES * perm(len(elsewhere), CLASSES - 1))
+    def arrangements(self) -> Iterator[Arrangement]:
+        elsewhere = [pos for pos in range(self.length) if pos != self.slot]
+        probability = 1 / (CLASSES * perm(len(elsewhere), CLASSES - 1))
         for label in range(CLASSES):
             for others in permutations(elsewhere, CLASSES - 1):
-                places = (*others[:label], self.slot, *others[label:])
-                yield Placement(tuple(enumerate(places)), label, likely)
+                positions = (*others[:label], self.slot, *others[label:])
+                yield Arrangement(tuple(enumerate(positions)), label, probability)

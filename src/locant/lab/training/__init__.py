@@ -1,1 +1,1 @@
-"""Training: one loop, and nothing beside it."""
+"""Train and test one run: settings, model, training loop, checkpoints, and the identity of its code."""

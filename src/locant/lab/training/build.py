@@ -1,4 +1,4 @@
-"""From a run's settings to a model: the same shared weights for every encoding of a seed, and matched scales."""
+"""Build the model of a run: for one seed all encodings share their initial weights, and additions are matched in scale."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from locant.nn.dropout import make_dropout
 from locant.nn.transformer import OutputWithWeights, Transformer
 from locant.positions import consecutive
 
+HOOKS = ("embed", "rotate", "bias", "rescore", "mix")
+
 
 class StudyModel(nn.Module):
-    """A transformer over tokens or numbers, with one answer a row (the mean over its real tokens) or one a token."""
+    """A transformer over tokens or numbers, with one output a row (the mean over its tokens) or one a token."""
 
     def __init__(self, run: RunConfig, task: Task, encoding: Encoding) -> None:
         super().__init__()
         settings = run.model
         self.pool = task.pool
-        entrance, self.head = (
-            _entrance(task, settings),
-            _head(task, settings),
-        )  # drawn before what an encoding adds
+        # Both are drawn before anything that an encoding adds, so that they are the same for all.
+        embed = _input_layer(task, settings)
+        self.head = _output_head(task, settings)
         self.body = Transformer(
             encoding,
             layers=settings.layers,
-            embed=entrance,
+            embed=embed,
             causal=task.causal,
             norm=settings.norm,
             ffn=settings.ffn,
@@ -46,34 +47,51 @@ class StudyModel(nn.Module):
             self.body.dropout = nn.Dropout(0.0)
 
     def forward(
-        self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None
+        self,
+        inputs: Tensor,
+        pos: Tensor,
+        padding_mask: Tensor | None = None,
+        attn_mask: Tensor | None = None,
     ) -> Tensor:
-        """inputs (B,T) or (B,T,features) at pos; real (B,T) says which tokens count, see (T,T) who sees whom."""
-        hidden = self.body(inputs, pos, mask=_mask(real, see))  # (B, T, D)
-        return self.head(_mean(hidden, real) if self.pool else hidden)
+        """Map inputs (B,T) or (B,T,features) at positions pos to outputs (B,outputs) or (B,T,outputs).
+
+        padding_mask  (B,T), True for tokens that count, False for padding
+        attn_mask     (T,T), True where a query may see a key
+        """
+        hidden = self.body(inputs, pos, mask=_joint_mask(padding_mask, attn_mask))  # (B, T, D)
+        return self.head(_mean(hidden, padding_mask) if self.pool else hidden)
 
     def forward_with_weights(
-        self, inputs: Tensor, pos: Tensor, real: Tensor | None = None, see: Tensor | None = None
+        self,
+        inputs: Tensor,
+        pos: Tensor,
+        padding_mask: Tensor | None = None,
+        attn_mask: Tensor | None = None,
     ) -> OutputWithWeights:
-        """The hidden vectors, and the attention weights (B,H,T,T) of every layer."""
-        return self.body.forward_with_weights(inputs, pos, mask=_mask(real, see))
+        """Return the hidden vectors (B,T,D), and the attention weights (B,H,T,T) of every layer."""
+        return self.body.forward_with_weights(
+            inputs, pos, mask=_joint_mask(padding_mask, attn_mask)
+        )
 
 
-def _mask(real: Tensor | None, see: Tensor | None) -> Tensor | None:
-    if real is None:
-        return see
-    return real[:, None, None, :] if see is None else real[:, None, None, :] & see
+def _joint_mask(padding_mask: Tensor | None, attn_mask: Tensor | None) -> Tensor | None:
+    """Join a padding mask (B,T) and an attention mask (T,T) to one that broadcasts to (B,H,T,T)."""
+    if padding_mask is None:
+        return attn_mask
+    keys = padding_mask[:, None, None, :]
+    return keys if attn_mask is None else keys & attn_mask
 
 
-def _mean(hidden: Tensor, real: Tensor | None) -> Tensor:
-    """The mean over tokens that are real, (B,T,D) → (B,D)."""
-    if real is None:
+def _mean(hidden: Tensor, padding_mask: Tensor | None) -> Tensor:
+    """Take the mean over the tokens of a row without its padding: (B,T,D) → (B,D)."""
+    if padding_mask is None:
         return hidden.mean(1)
-    weight = real.to(hidden.dtype)[..., None]
+    weight = padding_mask.to(hidden.dtype)[..., None]
     return (hidden * weight).sum(1) / weight.sum(1).clamp(min=1)
 
 
-def _entrance(task: Task, settings: ModelConfig) -> nn.Module:
+def _input_layer(task: Task, settings: ModelConfig) -> nn.Module:
+    """Make the layer that turns tokens or numbers into vectors of the model's width."""
     if not task.symbols:
         return nn.Linear(task.features, settings.dim)
     tokens = nn.Embedding(task.symbols, settings.dim)
@@ -81,24 +99,21 @@ def _entrance(task: Task, settings: ModelConfig) -> nn.Module:
     return tokens
 
 
-def _head(task: Task, settings: ModelConfig) -> nn.Module:
+def _output_head(task: Task, settings: ModelConfig) -> nn.Module:
+    """Make the output head: one linear layer, or two with a hidden layer of width `settings.head`."""
     if not settings.head:
         return nn.Linear(settings.dim, task.outputs)
-    wide, drop = (
-        settings.head,
-        make_dropout("a study's model", settings.dropout, settings.dropout_from),
-    )
     return nn.Sequential(
         nn.LayerNorm(settings.dim),
-        nn.Linear(settings.dim, wide),
+        nn.Linear(settings.dim, settings.head),
         nn.GELU(),
-        drop,
-        nn.Linear(wide, task.outputs),
+        make_dropout("a study's model", settings.dropout, settings.dropout_from),
+        nn.Linear(settings.head, task.outputs),
     )
 
 
 class Scaled(Encoding):
-    """An encoding whose addition to the input is multiplied by a constant, all else as it is."""
+    """An encoding whose addition to the input is multiplied by a constant."""
 
     def __init__(self, inner: Encoding, factor: float) -> None:
         super().__init__(inner.shape)
@@ -108,22 +123,22 @@ class Scaled(Encoding):
             setattr(self, claim, getattr(inner, claim))
 
     def embed(self, x: Tensor, pos: Tensor) -> Tensor:
+        """Add the inner encoding's addition, times the factor, to x (B,T,D)."""
         return x + self.factor * (self.inner.embed(torch.zeros_like(x), pos))
 
 
 def build(run: RunConfig, task: Task) -> StudyModel:
-    """The model of a run. What is shared starts the same for every encoding of a seed."""
+    """Build the model of a run. All shared weights start the same for every encoding of a seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stable_seed("encoding", run.seed))
-        encoding = _encoding(run, task)
+        encoding = _make_encoding(run, task)
         if run.match_scale:
             encoding = matched(encoding, task.length)
         torch.manual_seed(stable_seed("weights", run.seed))
         model = StudyModel(run, task, encoding)
         if run.model.initialisation == "xavier":
-            torch.manual_seed(
-                stable_seed("xavier", run.seed)
-            )  # not after what an encoding alone has drawn
+            # A seed of its own: what was drawn before depends on the encoding.
+            torch.manual_seed(stable_seed("xavier", run.seed))
             start_xavier(model)
         return model
 
@@ -132,19 +147,20 @@ def build(run: RunConfig, task: Task) -> StudyModel:
 def start_xavier(model: StudyModel) -> None:
     """Draw attention's projections and the output head anew: weights ~ U(±√(6 / (in + out))), biases 0.
 
-    Queries, keys and values are one matrix here, but each is drawn by its own width. Glorot and Bengio 2010.
+    Queries, keys and values are one matrix here, but each third is drawn by its own width.
+    Glorot and Bengio 2010.
     """
-    for part in model.body.modules():
-        if isinstance(part, Projections):
-            _draw_xavier(part.qkv, matrices=3)
-            _draw_xavier(part.out)
-    for part in model.head.modules():
-        if isinstance(part, nn.Linear):
-            _draw_xavier(part)
+    for module in model.body.modules():
+        if isinstance(module, Projections):
+            _draw_xavier(module.qkv, matrices=3)
+            _draw_xavier(module.out)
+    for module in model.head.modules():
+        if isinstance(module, nn.Linear):
+            _draw_xavier(module)
 
 
 def _draw_xavier(layer: nn.Linear, matrices: int = 1) -> None:
-    """Draw a layer that holds so many matrices of one shape, one below the other."""
+    """Draw a layer whose weight holds several matrices of one shape, one below the other."""
     for weight in layer.weight.chunk(matrices):
         nn.init.xavier_uniform_(weight)
     if layer.bias is not None:
@@ -152,46 +168,39 @@ def _draw_xavier(layer: nn.Linear, matrices: int = 1) -> None:
 
 
 def learns(run: RunConfig) -> bool:
-    """Whether the encoding of a run has anything to learn."""
-    return any(
-        tensor.requires_grad
-        for tensor in _encoding(run, make_task(run.task, **run.task_options)).parameters()
-    )
+    """Say whether the encoding of a run has parameters to learn."""
+    encoding = _make_encoding(run, make_task(run.task, **run.task_options))
+    return any(tensor.requires_grad for tensor in encoding.parameters())
 
 
 def tells_direction(run: RunConfig) -> bool:
-    """Whether the encoding of a run, with its options, says that before and after differ."""
-    return bool(_encoding(run, make_task(run.task, **run.task_options)).tells_direction)
+    """Say whether the encoding of a run, with its options, claims to tell before from after."""
+    encoding = _make_encoding(run, make_task(run.task, **run.task_options))
+    return bool(encoding.tells_direction)
 
 
-def _encoding(run: RunConfig, task: Task) -> Encoding:
-    return make(
-        run.encoding, dim=run.model.dim, heads=run.model.heads, length=task.reach, **run.options
-    )
+def _make_encoding(run: RunConfig, task: Task) -> Encoding:
+    dim, heads = run.model.dim, run.model.heads
+    return make(run.encoding, dim=dim, heads=heads, length=task.max_length, **run.options)
 
 
 def matched(encoding: Encoding, length: int) -> Encoding:
-    """The encoding with what it adds to the input brought to a root mean square of 1; others as they are."""
-    hooks = [
-        hook for hook in ("embed", "rotate", "bias", "rescore", "mix") if overrides(encoding, hook)
-    ]
+    """Scale an encoding's addition to the input to a root mean square of 1; other encodings stay as they are."""
+    hooks = [hook for hook in HOOKS if overrides(encoding, hook)]
     if hooks != ["embed"] or encoding.added_width:
         return encoding
-    pos, some = (
-        consecutive(length),
-        torch.linspace(-1, 1, length * encoding.shape.dim).view(1, length, -1),
-    )
+    pos = consecutive(length)
+    x = torch.linspace(-1, 1, length * encoding.shape.dim).view(1, length, -1)
     with torch.no_grad():
         trial = copy.deepcopy(encoding).eval()
-        added = trial.embed(torch.zeros_like(some), pos)
-        adds = torch.allclose(
-            trial.embed(some, pos), some + added, atol=1e-5
-        )  # a product or a mixture is left alone
+        added = trial.embed(torch.zeros_like(x), pos)
+        # A product or a mixture is no addition, and is left alone.
+        adds = torch.allclose(trial.embed(x, pos), x + added, atol=1e-5)
     size = float(added.square().mean().sqrt())
     return Scaled(encoding, 1 / size) if adds and size > 0 else encoding
 
 
 def positional_factor(model: StudyModel) -> float:
-    """By how much the encoding's addition is multiplied: its learning rate is divided by it."""
+    """Return the factor of the encoding's addition, by which its learning rate is divided."""
     encoding = model.body.encodings[0]
     return encoding.factor if isinstance(encoding, Scaled) else 1.0

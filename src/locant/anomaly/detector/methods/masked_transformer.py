@@ -16,9 +16,8 @@ from torch import Tensor, nn
 from locant._internal.seeds import stable_seed
 from locant.anomaly.detector.methods.base import Method, TrainingData
 from locant.anomaly.detector.segments import Flags, Floats, Segment
+from locant.anomaly.series.patches import GROUPS, Patches, hide_spans, mask_groups
 from locant.encodings.registry import describe, make
-from locant.lab.tasks._masks import GROUPS, spans, turns
-from locant.lab.tasks._patches import Patches
 from locant.lab.training.build import matched
 from locant.lab.training.loop import train
 from locant.nn.transformer import Transformer
@@ -83,7 +82,7 @@ class MaskedTransformer(Method):
         def loss_at(step: int) -> Tensor:
             draw = np.random.default_rng(stable_seed("detector windows", self.seed, step))
             starts = draw.integers(len(clean.values) - self.patches.window + 1, size=BATCH)
-            hidden = spans(BATCH, self.patches.tokens, draw)
+            hidden = hide_spans(BATCH, self.patches.tokens, draw)
             windows = self.patches.cut(clean.values, starts)
             filled = self._fill(windows, hidden, self._positions(clean, starts))
             target = torch.from_numpy(windows[hidden]).float()
@@ -97,7 +96,7 @@ class MaskedTransformer(Method):
             self.model,
             loss_at,
             steps=self.steps,
-            rate=LEARNING_RATE,
+            lr=LEARNING_RATE,
             warm_up=self.steps // 10,
             schedule="cosine",
             after=after,
@@ -107,7 +106,7 @@ class MaskedTransformer(Method):
         """Predict each token from the mask that hides it; take the median over its windows."""
         starts = self.patches.starts(len(series.values))
         draw = np.random.default_rng(stable_seed("detector masks", self.seed))
-        turn_of = turns(len(starts), self.patches.tokens, draw)  # (N, tokens)
+        turn_of = mask_groups(len(starts), self.patches.tokens, draw)  # (N, tokens)
         covered = self.patches.covered(hidden, starts)
         windows = self.patches.cut(series.values, starts)
         positions = self._positions(series, starts)
@@ -120,7 +119,7 @@ class MaskedTransformer(Method):
                 with torch.no_grad():
                     filled = self._fill(windows[some], (masked | covered)[some], pos)
                 predicted[some][masked[some]] = filled.double().numpy()[masked[some]]
-        return self.patches.laid(predicted, starts, len(series.values))
+        return self.patches.merge(predicted, starts, len(series.values))
 
     def state(self) -> dict[str, Tensor]:
         return dict(self.model.state_dict())
@@ -138,5 +137,5 @@ class MaskedTransformer(Method):
     def _positions(self, series: Segment, starts: np.ndarray) -> Tensor:
         """Return the positions of tokens: (N, tokens) by true times, or (tokens,) by count."""
         if self.real:
-            return torch.from_numpy(self.patches.places(series.positions, starts))
+            return torch.from_numpy(self.patches.positions(series.positions, starts))
         return torch.arange(self.patches.tokens)
