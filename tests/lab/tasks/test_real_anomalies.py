@@ -23,7 +23,7 @@ from locant.lab.training.config import RunConfig, TrainingConfig
 from locant.lab.training.evaluate import execute
 from locant.lab.training.position_policy import PositionPolicy
 
-PACKED = Path(__file__).parents[2] / "docs" / "studies" / "studies.json.gz"
+PACKED = Path(__file__).parents[3] / "docs" / "studies" / "studies.json.gz"
 
 
 @pytest.fixture
