@@ -1,4 +1,5 @@
-"""The laboratory on a user's own files: series and texts, what is refused, and what is recommended."""
+"""The laboratory on a user's own files: series and texts, what is refused, and what is
+recommended."""
 
 from __future__ import annotations
 

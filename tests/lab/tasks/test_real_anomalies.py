@@ -90,7 +90,8 @@ def test_what_is_hidden_is_not_shown_and_only_that_is_asked(task):
 
 
 def test_every_point_is_judged_by_a_mask_that_hides_it(task):
-    """A model that repeats what it is shown says 0 of what is hidden: every deviation is the value itself."""
+    """A model that repeats what it is shown says 0 of what is hidden: every deviation is the value
+    itself."""
     tested = task.test(lambda inputs, padding_mask, times: inputs[..., :-1], 0, 0)
     series = task._series(0)
     assert np.allclose(tested.columns["score"], np.abs(series.values[:, 0]), atol=1e-5)

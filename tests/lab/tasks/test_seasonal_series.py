@@ -1,4 +1,5 @@
-"""Study A's data and judgement: nothing leaks, nothing is chosen on test data, and the oracle knows best."""
+"""Study A's data and judgement: nothing leaks, nothing is chosen on test data, and the oracle knows
+best."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def test_batches_depend_on_seed_and_step_alone():
 
 
 def test_every_point_is_judged_by_a_mask_that_hides_it():
-    """A model that copies what it sees and answers 9 where it sees nothing must be wrong everywhere."""
+    """A model that copies what it sees and answers 9 where it sees nothing must be wrong
+    everywhere."""
 
     def copies(inputs, padding_mask):
         return torch.where(inputs[..., -1:] == 1, 9.0, inputs[..., :-1])
@@ -170,7 +172,8 @@ def test_the_published_data_have_the_published_sizes():
 
 
 def seasons(values, t):
-    """Amplitude and phase of both seasons, the slope of the trend, and what is left, by least squares."""
+    """Amplitude and phase of both seasons, the slope of the trend, and what is left, by least
+    squares."""
     waves = [wave(2 * np.pi * t / period) for period in (24, 168) for wave in (np.sin, np.cos)]
     (a, b, c, d, slope), *_ = np.linalg.lstsq(
         design := np.stack([*waves, t], 1), values, rcond=None
@@ -208,7 +211,8 @@ def test_the_clean_stretch_before_the_published_series_is_of_the_same_seasons():
 
 
 def test_the_published_faults_are_as_many_as_the_published_precision_and_recall_say():
-    """Of 190,100 scores a twentieth is flagged, 9,505; .35402 of them are faults, 3,365; and these are .33573 of all faults."""
+    """Of 190,100 scores a twentieth is flagged, 9,505; .35402 of them are faults, 3,365; and these
+    are .33573 of all faults."""
     data = _data(100)
     faults = windows(data.kinds[:, None] > 0, 100, 1)[0]
     assert (faults.size, faults.sum()) == (190_100, 10_023)

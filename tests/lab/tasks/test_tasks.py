@@ -28,7 +28,8 @@ def test_tasks_refuse_options_they_do_not_know():
 
 @pytest.mark.parametrize("name", ["slot", "decoy", "order", "parity", "gap"])
 def test_the_enumerated_arrangements_are_what_is_drawn(name):
-    """Ceilings rest on them: the same classes with the same odds, and exactly chance without positions."""
+    """Ceilings rest on them: the same classes with the same odds, and exactly chance without
+    positions."""
     task = make_task(name)
     listed = list(task.arrangements())
     assert sum(one.probability for one in listed) == pytest.approx(1)

@@ -16,7 +16,8 @@ from locant.lab.training.trainer import Trainer
 
 
 def interrupted(settings, folder, monkeypatch, steps):
-    """Run until so many steps are done, stop there as a killed process would, and leave the checkpoint."""
+    """Run until so many steps are done, stop there as a killed process would, and leave the
+    checkpoint."""
 
     class Killed(BaseException):
         pass

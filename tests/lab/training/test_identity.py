@@ -30,7 +30,8 @@ def _loaded():
 
 
 def executed_definitions(run):
-    """What stands at the top of a file and holds a function that a run enters, in locant or in a user's file."""
+    """What stands at the top of a file and holds a function that a run enters, in locant or in a
+    user's file."""
     seen = set()
 
     def note(frame, event, _):

@@ -1,4 +1,5 @@
-"""Cut a series into windows of patches, the tokens of a masked model; hide patches, and merge predictions again."""
+"""Cut a series into windows of patches, the tokens of a masked model; hide patches, and merge
+predictions again."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class Patches:
         return self.tokens * self.width
 
     def starts(self, length: int) -> np.ndarray:
-        """Choose window starts (N,) so that every point is in several windows; the last window ends with the series.
+        """Choose window starts (N,) so that every point is in several windows; the last window ends
+        with the series.
 
         >>> Patches(tokens=4, width=2).starts(13).tolist()
         [0, 2, 4, 5]
@@ -42,9 +44,11 @@ class Patches:
         return values[points].reshape(len(starts), self.tokens, -1)
 
     def positions(self, at: Floats, starts: np.ndarray) -> Floats:
-        """Turn the times `at` (T,) of points into token positions (N, tokens), in patches from a window's first.
+        """Turn the times `at` (T,) of points into token positions (N, tokens), in patches from a
+        window's first.
 
-        >>> Patches(tokens=3, width=2).positions(np.array([0.0, 1, 2, 3, 14, 15]), np.array([0])).tolist()
+        >>> times = np.array([0.0, 1, 2, 3, 14, 15])
+        >>> Patches(tokens=3, width=2).positions(times, np.array([0])).tolist()
         [[0.0, 1.0, 7.0]]
         """
         at = at[starts[:, None] + np.arange(0, self.window, self.width)]
@@ -55,7 +59,8 @@ class Patches:
         return self.cut(hidden[:, None].astype(np.float64), starts).max(-1) > 0
 
     def merge(self, predicted: np.ndarray, starts: np.ndarray, length: int) -> Floats:
-        """Take the median over windows of their predictions (N, tokens, width·F) at each point: (T,F)."""
+        """Take the median over windows of their predictions (N, tokens, width·F) at each point:
+        (T,F)."""
         columns = predicted.shape[-1] // self.width
         layers = OVERLAP + 2
         layer = (
@@ -82,7 +87,8 @@ def hide_spans(count: int, tokens: int, draw: np.random.Generator) -> Flags:
 
 
 def mask_groups(count: int, tokens: int, draw: np.random.Generator) -> NDArray[np.int64]:
-    """Say which of the complementary masks hides each token, (count, tokens), starting from a random one.
+    """Say which of the complementary masks hides each token, (count, tokens), starting from a
+    random one.
 
     >>> mask_groups(1, 8, np.random.default_rng(0)).tolist()
     [[3, 3, 3, 0, 0, 0, 1, 1]]

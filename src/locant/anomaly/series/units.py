@@ -1,4 +1,5 @@
-"""Scale the columns of a series by their clean part, so that columns are comparable and a model can read them."""
+"""Scale the columns of a series by their clean part, so that columns are comparable and a model can
+read them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Exact ceilings: the best accuracy of a model that sees only part of where the deciding tokens are.
+"""Exact ceilings: the best accuracy of a model that sees only part of where the deciding tokens
+are.
 
-Every arrangement of the deciding tokens is enumerated. A model that cannot tell two arrangements apart
-must give both the same answer, so the best it can do is the likeliest class of each group. Distractors
-carry no information and are left out. A real relative model also sees the ends of a row (how many tokens
-are on either side), and may therefore do better than a ceiling with the "ends unseen".
+Every arrangement of the deciding tokens is enumerated. A model that cannot tell two arrangements
+apart must give both the same answer, so the best it can do is the likeliest class of each group.
+Distractors carry no information and are left out. A real relative model also sees the ends of a row
+(how many tokens are on either side), and may therefore do better than a ceiling with the "ends
+unseen".
 """
 
 from __future__ import annotations

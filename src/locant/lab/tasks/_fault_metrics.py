@@ -1,4 +1,5 @@
-"""Measure how well scores find the faults of series: by rank, by range, by kind, and at a threshold from clean data."""
+"""Measure how well scores find the faults of series: by rank, by range, by kind, and at a threshold
+from clean data."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from locant.anomaly.metrics.vus_pr import vus_pr
 from locant.lab.tasks._seasonal_series import CONTEXTUAL, KINDS
 from locant.lab.tasks.base import Scores
 
-# VUS-PR's window, in points: as long as a long fault. Faults are many, and a buffer of a season would
-# cover them all.
+# VUS-PR's window, in points: as long as a long fault. Faults are many, and a buffer of a season
+# would cover them all.
 VUS_WINDOW = 8
 CLEAN_SHARE = 0.999  # the threshold: this share of clean scores is below it
 
@@ -34,7 +35,8 @@ class ScoredSeries(NamedTuple):
 
 
 def fault_metrics(series: list[ScoredSeries]) -> Scores:
-    """Compute rank and range metrics as means over series, and threshold metrics over all their points."""
+    """Compute rank and range metrics as means over series, and threshold metrics over all their
+    points."""
     ranks = [_rank_metrics(one) for one in series]
     means = {name: float(np.mean([rank[name] for rank in ranks])) for name in ranks[0]}
     clean_scores = np.concatenate([one.lead_scores for one in series])

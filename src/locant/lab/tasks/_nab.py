@@ -1,4 +1,5 @@
-"""Read a folder of labeled series in NAB's layout: FOLDER/GROUP/SERIES.csv, and FOLDER/windows.json with the anomalies."""
+"""Read a folder of labeled series in NAB's layout: FOLDER/GROUP/SERIES.csv, and FOLDER/windows.json
+with the anomalies."""
 
 from __future__ import annotations
 

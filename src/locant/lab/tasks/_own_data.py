@@ -1,7 +1,9 @@
-"""A user's own file as the data of a task: its digest, and texts split into training, validation and test parts.
+"""A user's own file as the data of a task: its digest, and texts split into training, validation
+and test parts.
 
-Of one text file the first eight tenths train, a tenth validates, a tenth tests. Of a folder every file
-belongs to one part, by the hash of its name, so that no part holds a piece of another part's file.
+Of one text file the first eight tenths train, a tenth validates, a tenth tests. Of a folder every
+file belongs to one part, by the hash of its name, so that no part holds a piece of another part's
+file.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ def _split_folder(folder: Path) -> list[bytes]:
 
 
 def _text_files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Read the text files of a folder in a fixed order, without Python's installed packages and caches."""
+    """Read the text files of a folder in a fixed order, without Python's installed packages and
+    caches."""
     for path in sorted(folder.rglob("*")):
         within = path.relative_to(folder)
         if path.is_file() and not SKIPPED_FOLDERS & set(within.parts):

@@ -1,4 +1,5 @@
-"""A user's own series as a task: the first part trains, the next validates, the last tests; scaled by the first."""
+"""A user's own series as a task: the first part trains, the next validates, the last tests; scaled
+by the first."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class MaskedWindows(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnSeries(OwnTask):
-    """What the tasks on a user's series share. A subclass says what is shown of a window and what is scored."""
+    """What the tasks on a user's series share. A subclass says what is shown of a window and what
+    is scored."""
 
     time: str | None = None
     columns: tuple[str, ...] = ()
@@ -105,7 +107,8 @@ class OwnSeries(OwnTask):
         return _batch(self.mask_windows(windows, draw))
 
     def loss(self, output: Tensor, target: Tensor) -> Tensor:
-        """Compute the mean squared error of the steps in the loss mask, the last feature of the target."""
+        """Compute the mean squared error of the steps in the loss mask, the last feature of the
+        target."""
         values, loss_mask = target[..., :-1], target[..., -1:]
         squares = (output - values).square() * loss_mask
         return squares.sum() / (loss_mask.sum() * values.shape[-1])
@@ -135,7 +138,8 @@ class OwnSeries(OwnTask):
         return _batch(self._even_windows(self._parts().test, 1))
 
     def _even_windows(self, part: Floats, count: int) -> MaskedWindows:
-        """Cut at most `count` windows evenly over a part; the same for every seed, so that errors are comparable."""
+        """Cut at most `count` windows evenly over a part; the same for every seed, so that errors
+        are comparable."""
         most = len(part) - self.length
         start = np.unique(np.linspace(0, most - 1, min(count, most)).round().astype(int))
         draw = np.random.default_rng(stable_seed("asked", len(part)))

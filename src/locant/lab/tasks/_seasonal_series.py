@@ -3,8 +3,8 @@
     x_f(t) = Σ_p a·sin(2πt/p + φ) + b·t + ε
     p = 24, 168;  a ~ U(.5, 2);  φ ~ U(0, 2π);  b ~ U(−.001, .001);  ε ~ N(0, .1)
 
-Faults are of three kinds: a point that jumps, a value taken from another time (contextual: possible, but
-not then), and a segment that is lifted (collective).
+Faults are of three kinds: a point that jumps, a value taken from another time (contextual:
+possible, but not then), and a segment that is lifted (collective).
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def inject(values: np.ndarray, draw: Generator, faults: int) -> tuple[np.ndarray
 
 
 def windows(values: np.ndarray, length: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cut every window (N,length,F) at a stride, the last one flush with the end, and return their starts (N,)."""
+    """Cut every window (N,length,F) at a stride, the last one flush with the end, and return their
+    starts (N,)."""
     starts = np.arange(0, len(values) - length + 1, stride)
     if starts[-1] != len(values) - length:
         starts = np.append(starts, len(values) - length)
@@ -87,7 +88,8 @@ def windows(values: np.ndarray, length: int, stride: int) -> tuple[np.ndarray, n
 def faulty_series(
     lead: int, tested: int, faults: int, count: int, seed: int, purpose: str
 ) -> list[FaultySeries]:
-    """Draw series with a clean lead-in of `lead` points, and faults in the `tested` points after it."""
+    """Draw series with a clean lead-in of `lead` points, and faults in the `tested` points after
+    it."""
     draw = np.random.default_rng(stable_seed(f"{purpose} series", seed))
     values, clean = seasonal(lead + tested, draw, count)
     out = []

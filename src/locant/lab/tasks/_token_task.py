@@ -1,4 +1,5 @@
-"""Classification of token rows: fresh rows for every step, validation and test, and linear baselines."""
+"""Classification of token rows: fresh rows for every step, validation and test, and linear
+baselines."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Anomaly: hide points of a seasonal series, predict them from the rest, and call a fault what was predicted badly.
+"""Anomaly: hide points of a seasonal series, predict them from the rest, and call a fault what was
+predicted badly.
 
-Whole time steps are hidden, so a model without positions gives the same answer at every hidden step of a
-window. Every training series has its own amplitudes, phases and trend, so the answer must come from the
-window. With `masked` off the model sees what it is to reproduce; with `series` at 1 it may learn one
-series by heart. Both make positions useless.
+Whole time steps are hidden, so a model without positions gives the same answer at every hidden step
+of a window. Every training series has its own amplitudes, phases and trend, so the answer must come
+from the window. With `masked` off the model sees what it is to reproduce; with `series` at 1 it may
+learn one series by heart. Both make positions useless.
 """
 
 from __future__ import annotations
@@ -39,9 +40,12 @@ HIDE_ABOVE = (
 
 @dataclass(frozen=True)
 class Anomaly:
-    """Windows of `length` steps from `series` training series; test series have a clean lead-in and then `faults`.
+    """Windows of `length` steps from `series` training series; test series have a clean lead-in and
+    then `faults`.
 
-    >>> Anomaly().batch(2, seed=0, step=0).inputs.shape  # the last feature says whether a step is hidden
+    The last feature of an input says whether its step is hidden.
+
+    >>> Anomaly().batch(2, seed=0, step=0).inputs.shape
     torch.Size([2, 96, 6])
     """
 
@@ -90,7 +94,8 @@ class Anomaly:
         return ("oracle", *names())
 
     def ceilings(self) -> Scores:
-        """Return no ceiling: none is known in closed form. The row `none` shows what a model without positions gets."""
+        """Return no ceiling: none is known in closed form. The row `none` shows what a model
+        without positions gets."""
         return {}
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
@@ -107,7 +112,8 @@ class Anomaly:
         return _masked_batch(values, hidden, hidden)
 
     def loss(self, output: Tensor, target: Tensor) -> Tensor:
-        """Compute the mean squared error of the steps in the loss mask, the last feature of the target."""
+        """Compute the mean squared error of the steps in the loss mask, the last feature of the
+        target."""
         values, loss_mask = target[..., :-1], target[..., -1:]
         return ((output - values).square() * loss_mask).sum() / (loss_mask.sum() * FEATURES)
 
@@ -155,7 +161,8 @@ class Anomaly:
     def _scored_series(
         self, predict: Predict, series: list[FaultySeries], seed: int
     ) -> list[ScoredSeries]:
-        """Score every point; a masked model scores twice, the second time without what looked wrong in the first."""
+        """Score every point; a masked model scores twice, the second time without what looked wrong
+        in the first."""
         values = [one.values for one in series]
         hide = [np.zeros(len(one), bool) for one in values]
         scores = self._scores(predict, values, hide, seed)
@@ -170,7 +177,8 @@ class Anomaly:
     def _scores(
         self, predict: Predict, values: list[np.ndarray], hide: list[np.ndarray], seed: int
     ) -> list[np.ndarray]:
-        """Score the points of series (T,F): the largest deviation over features, in units of the lead-in's, (T,)."""
+        """Score the points of series (T,F): the largest deviation over features, in units of the
+        lead-in's, (T,)."""
         draw = np.random.default_rng(stable_seed("masks", seed))
         inputs, groups, starts = [], [], []
         for series, hidden in zip(values, hide, strict=True):
@@ -196,7 +204,8 @@ class Anomaly:
         return scores
 
     def _combined(self, series: np.ndarray, predicted: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """Take the median deviation over windows, in units of the lead-in's, and the largest over features: (T,)."""
+        """Take the median deviation over windows, in units of the lead-in's, and the largest over
+        features: (T,)."""
         points = start[:, None] + np.arange(self.length)  # (N, length)
         deviation = np.abs(series[points] - predicted)
         layer = np.arange(len(start)) % (self.length // STRIDE + 1)  # overlapping windows differ
@@ -206,7 +215,8 @@ class Anomaly:
         return (median / median[: self.lead].std(0)).max(1)
 
     def _reordering_changes(self, predict: Predict, values: np.ndarray, seed: int) -> Scores:
-        """Measure how much answers change when a window is shuffled, or mirrored, and the answers are put back."""
+        """Measure how much answers change when a window is shuffled, or mirrored, and the answers
+        are put back."""
         draw = np.random.default_rng(stable_seed("turned", seed))
         shown, _ = windows(values, self.length, self.length)
         hidden = _hide_points(len(shown), self.length, draw) & self.masked
@@ -225,7 +235,8 @@ class Anomaly:
 
 
 def _masked_batch(values: np.ndarray, hidden: np.ndarray, loss_mask: np.ndarray) -> Batch:
-    """Blank the hidden steps (B,T) of values (B,T,F) and mark them; mark the steps of the loss in the target."""
+    """Blank the hidden steps (B,T) of values (B,T,F) and mark them; mark the steps of the loss in
+    the target."""
     shown = np.concatenate([np.where(hidden[..., None], 0.0, values), hidden[..., None]], -1)
     target = np.concatenate([values, loss_mask[..., None]], -1)
     return Batch(torch.from_numpy(shown).float(), torch.from_numpy(target).float())

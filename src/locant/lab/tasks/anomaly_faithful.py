@@ -1,9 +1,11 @@
-"""Anomaly, as published: reproduce windows of one seasonal series and call a fault what was reproduced badly.
+"""Anomaly, as published: reproduce windows of one seasonal series and call a fault what was
+reproduced badly.
 
-The protocol is followed to the letter, its flaws included: nothing is hidden, so a model may copy; one
-training series; the best weights are chosen on the test windows; the threshold comes from the test scores;
-and every point counts once for each of the up to 100 windows that hold it. The series are the published
-ones, number for number: numpy's legacy generator draws them, feature after feature.
+The protocol is followed to the letter, its flaws included: nothing is hidden, so a model may copy;
+one training series; the best weights are chosen on the test windows; the threshold comes from the
+test scores; and every point counts once for each of the up to 100 windows that hold it. The series
+are the published ones, number for number: numpy's legacy generator draws them, feature after
+feature.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ class AnomalyFaithful:
         return {}
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
-        """Draw a batch of an epoch; every epoch has an order of its own, and an incomplete batch is dropped."""
+        """Draw a batch of an epoch; every epoch has an order of its own, and an incomplete batch is
+        dropped."""
         train = _data(self.length).train
         epoch, number = divmod(step, len(train) // count)
         order = np.random.default_rng(stable_seed("epoch", seed, epoch)).permutation(len(train))
@@ -105,7 +108,8 @@ class AnomalyFaithful:
         return mse_loss(output, target)
 
     def validate(self, predict: Predict, count: int, seed: int) -> Scores:
-        """Compute the loss on the test windows as published: the mean of batches, the last of which is smaller."""
+        """Compute the loss on the test windows as published: the mean of batches, the last of which
+        is smaller."""
         errors = self._errors(predict, _data(self.length).test)
         batches = [errors[start : start + BATCH] for start in range(0, len(errors), BATCH)]
         return {"loss": float(np.mean([batch.mean() for batch in batches]))}
@@ -141,12 +145,14 @@ class AnomalyFaithful:
         return _reconstruction_batch(_data(self.length).test[None, : self.length])
 
     def _errors(self, predict: Predict, series: np.ndarray) -> np.ndarray:
-        """Compute the squared error of every step of every window, averaged over features: (windows, length)."""
+        """Compute the squared error of every step of every window, averaged over features:
+        (windows, length)."""
         batch = _reconstruction_batch(windows(series, self.length, 1)[0])
         return (predict(batch.inputs, None) - batch.target).square().mean(-1).double().numpy()
 
     def _shuffling_change(self, predict: Predict, seed: int) -> float:
-        """Measure the largest change of an answer when a window is shuffled and the answer put back, over batches."""
+        """Measure the largest change of an answer when a window is shuffled and the answer put
+        back, over batches."""
         shown = windows(_data(self.length).test, self.length, 1)[0]
         inputs = _reconstruction_batch(shown[: SHUFFLED_BATCHES * BATCH]).inputs
         draw = np.random.default_rng(stable_seed("shuffle", seed))
@@ -177,7 +183,8 @@ def _detection_scores(scores: np.ndarray, kinds: np.ndarray, threshold: float) -
 
 
 def _step_diagonals(count: int, length: int) -> range:
-    """List the diagonals of a matrix of windows, flipped left to right, that hold one time step after another."""
+    """List the diagonals of a matrix of windows, flipped left to right, that hold one time step
+    after another."""
     return range(length - 1, -count, -1)
 
 
@@ -210,7 +217,8 @@ def _seasonal(length: int, seed: int) -> np.ndarray:
 
 
 def _inject(values: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Put the published faults into a series (T,F) and return it with the kind of fault of each point (T,).
+    """Put the published faults into a series (T,F) and return it with the kind of fault of each
+    point (T,).
 
     No two faults of a kind begin at the same step.
     """

@@ -33,7 +33,8 @@ class Batch(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Scores on test data, and the columns of a table with one entry for each item that was scored."""
+    """Scores on test data, and the columns of a table with one entry for each item that was
+    scored."""
 
     scores: Scores
     columns: dict[str, list[Any]]
@@ -48,7 +49,8 @@ class Predict(Protocol):
 
 
 class Task(Protocol):
-    """A question put to a model. A task knows no encoding and no model; all its data come from a seed."""
+    """A question put to a model. A task knows no encoding and no model; all its data come from a
+    seed."""
 
     length: int  # tokens in a training row
     max_length: int  # tokens in the longest row of training, validation or test
@@ -101,7 +103,8 @@ class FileBackedTask(Protocol):
 
 @runtime_checkable
 class EnumeratedTask(Protocol):
-    """A task on given items, such as real series, in a fixed order: the seed of a run is the number of an item."""
+    """A task on given items, such as real series, in a fixed order: the seed of a run is the number
+    of an item."""
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the items."""

@@ -1,7 +1,8 @@
 """Decoy: two pairs look alike, and only their positions tell which one counts.
 
-The pair that counts has v at position 11 and w at 20. The decoy has the same v and the other w at the
-same distance, 9, somewhere else. Distances alone cannot tell the two pairs apart; a position can.
+The pair that counts has v at position 11 and w at 20. The decoy has the same v and the other w at
+the same distance, 9, somewhere else. Distances alone cannot tell the two pairs apart; a position
+can.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ V_TOKENS, W_TOKENS = (0, 1), (2, 3)  # v0, v1 and w0, w1
 
 @dataclass(frozen=True)
 class Decoy(TokenTask):
-    """Rows of tokens; the label is i xor j for v_i at 11 and w_j at 20, with v_i and w_(1−j) as a decoy pair.
+    """Rows of tokens; the label is i xor j for v_i at 11 and w_j at 20, with v_i and w_(1−j) as a
+    decoy pair.
 
     >>> rows = Decoy().sample(3, torch.Generator().manual_seed(0))
     >>> torch.equal(rows.inputs[:, 11] ^ (rows.inputs[:, 20] - 2), rows.target)

@@ -1,7 +1,8 @@
 """Gap: how far apart are two markers, modulo four?
 
-The gap is drawn first, 1 to 12 with equal odds and either marker first, so that only the distance decides.
-A bias that shares one number among several distances cannot tell all gaps apart: its ceiling is printed.
+The gap is drawn first, 1 to 12 with equal odds and either marker first, so that only the distance
+decides. A bias that shares one number among several distances cannot tell all gaps apart: its
+ceiling is printed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ CLASSES, MAX_GAP = 4, 12
 
 @dataclass(frozen=True)
 class Gap(TokenTask):
-    """Rows of tokens with A (token 0) and B (token 1) once each; the label is |pos(A) − pos(B)| mod 4.
+    """Rows of tokens with A (token 0) and B (token 1) once each; the label is |pos(A) − pos(B)| mod
+    4.
 
     >>> rows = Gap().sample(2, torch.Generator().manual_seed(0))
     >>> apart = (rows.inputs == 0).long().argmax(1) - (rows.inputs == 1).long().argmax(1)

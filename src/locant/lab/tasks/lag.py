@@ -17,7 +17,8 @@ IGNORE_INDEX = -100  # torch's own mark of a target that is not scored
 
 @dataclass(frozen=True)
 class Lag(TokenTask):
-    """Rows of random symbols; the target at t is the symbol at t − back (the first `back` are not scored).
+    """Rows of random symbols; the target at t is the symbol at t − back (the first `back` are not
+    scored).
 
     >>> rows = Lag(length=6, back=2).sample(1, torch.Generator().manual_seed(0))
     >>> bool((rows.target[0, 2:] == rows.inputs[0, :-2]).all()), rows.target[0, :2].tolist()

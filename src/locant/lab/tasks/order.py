@@ -1,6 +1,7 @@
 """Order: which of two markers comes first?
 
-Every row holds one A and one B among random symbols, so a model that cannot see order is exactly at chance.
+Every row holds one A and one B among random symbols, so a model that cannot see order is exactly at
+chance.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from locant.lab.tasks._own_series import Floats, MaskedWindows, Method, OwnSerie
 
 @dataclass(frozen=True)
 class OwnForecast(OwnSeries):
-    """Windows of `length` steps; at each step the model predicts the next. The second half of a window is scored."""
+    """Windows of `length` steps; at each step the model predicts the next. The second half of a
+    window is scored."""
 
     causal = True
 

@@ -1,4 +1,5 @@
-"""Predict hidden steps of a user's own series: a quarter of each window is hidden, and the rest is shown."""
+"""Predict hidden steps of a user's own series: a quarter of each window is hidden, and the rest is
+shown."""
 
 from __future__ import annotations
 

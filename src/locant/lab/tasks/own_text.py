@@ -1,4 +1,5 @@
-"""Predict the next byte of a user's own text, or of any bytes: a language model without a vocabulary."""
+"""Predict the next byte of a user's own text, or of any bytes: a language model without a
+vocabulary."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ MAX_EXAMPLE_LENGTH = 64
 
 @dataclass(frozen=True)
 class OwnText(OwnTask):
-    """Windows of `length` bytes; at each byte the model predicts the next one. Longer windows are only tested."""
+    """Windows of `length` bytes; at each byte the model predicts the next one. Longer windows are
+    only tested."""
 
     length: int = 128
     longer: tuple[int, ...] = (256,)
@@ -71,7 +73,8 @@ class OwnText(OwnTask):
         return {"bits a byte": float(bits.mean())}
 
     def test(self, predict: Predict, count: int, seed: int) -> Evaluation:
-        """Score windows of the trained length, and the bytes of longer windows that lie beyond it."""
+        """Score windows of the trained length, and the bytes of longer windows that lie beyond
+        it."""
         part = read_text(self.path).test
         batch = _even_windows(part, count, self.length)
         bits = _bits(predict(batch.inputs, None), batch.target)

@@ -1,7 +1,7 @@
 """Parity: is the order of three markers an even or an odd permutation?
 
-Every row holds one A, one B and one C. Reversing a row turns an even order into an odd one, so a model
-that cannot tell left from right is exactly at chance, and so is a model without positions.
+Every row holds one A, one B and one C. Reversing a row turns an even order into an odd one, so a
+model that cannot tell left from right is exactly at chance, and so is a model without positions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from locant.lab.tasks.base import Batch
 
 @dataclass(frozen=True)
 class Parity(TokenTask):
-    """Rows of tokens; the label is 1 when the order of A, B, C (tokens 0, 1, 2) is an odd permutation.
+    """Rows of tokens; the label is 1 when the order of A, B, C (tokens 0, 1, 2) is an odd
+    permutation.
 
     >>> Parity().sample(2, torch.Generator().manual_seed(0)).inputs.shape
     torch.Size([2, 32])

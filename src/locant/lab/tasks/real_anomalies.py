@@ -1,9 +1,11 @@
-"""Real anomalies: a model learns to fill in hidden spans of a real series; what it fills in badly is anomalous.
+"""Real anomalies: a model learns to fill in hidden spans of a real series; what it fills in badly
+is anomalous.
 
-The seed of a run is the number of a series. The model learns from the whole series, without its labels,
-and then predicts every point from masks that hide it in turn. Labels judge the scores at the end and choose
-nothing. All scores, those of baselines and random scores too, are smoothed alike before they are judged:
-labels of such series are wide windows, and a narrow peak in one earns little.
+The seed of a run is the number of a series. The model learns from the whole series, without its
+labels, and then predicts every point from masks that hide it in turn. Labels judge the scores at
+the end and choose nothing. All scores, those of baselines and random scores too, are smoothed alike
+before they are judged: labels of such series are wide windows, and a narrow peak in one earns
+little.
 """
 
 from __future__ import annotations
@@ -195,7 +197,8 @@ class RealAnomalies:
                 )
 
     def _masked_batch(self, series: LabeledSeries, starts: np.ndarray, hidden: np.ndarray) -> Batch:
-        """Cut the windows at `starts`; blank and mark the hidden tokens (N, tokens), and put them into the loss."""
+        """Cut the windows at `starts`; blank and mark the hidden tokens (N, tokens), and put them
+        into the loss."""
         windows = self._patches.cut(series.visible, starts)  # (N, tokens, width)
         shown = np.concatenate([np.where(hidden[..., None], 0.0, windows), hidden[..., None]], -1)
         target = np.concatenate([windows, hidden[..., None]], -1)
@@ -220,7 +223,8 @@ class RealAnomalies:
 
 
 def label_metrics(series: LabeledSeries, scores: np.ndarray) -> Scores:
-    """Measure how well scores (T,), smoothed by the usual width for their length, agree with a series' labels."""
+    """Measure how well scores (T,), smoothed by the usual width for their length, agree with a
+    series' labels."""
     labels, window = series.labels, vus_window(series.values)
     smoothed = smooth(scores[:, None], usual_width(len(scores)))[:, 0]
     flagged = smoothed > np.quantile(smoothed, 1 - FLAGGED)

@@ -1,6 +1,7 @@
 """Slot: which of four tokens is at one given position?
 
-Every row holds each of the four once, so only their positions decide. The task is linear in "which token where".
+Every row holds each of the four once, so only their positions decide. The task is linear in "which
+token where".
 """
 
 from __future__ import annotations

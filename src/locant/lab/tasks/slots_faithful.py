@@ -1,10 +1,10 @@
 """Slots, as published: which of three patterns of two values at two positions does a row hold?
 
-The protocol is followed to the letter, its flaws included: writing a pattern in raises the counts of its
-tokens, so a model without positions is right far more often than one in three; token 0 is taken for
-padding; and the reported accuracy is that of the validation rows that chose the weights. The rows are the
-published ones, number for number: numpy's legacy generator draws them, class after class, and torch's
-shuffles them.
+The protocol is followed to the letter, its flaws included: writing a pattern in raises the counts
+of its tokens, so a model without positions is right far more often than one in three; token 0 is
+taken for padding; and the reported accuracy is that of the validation rows that chose the weights.
+The rows are the published ones, number for number: numpy's legacy generator draws them, class after
+class, and torch's shuffles them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class SlotsFaithful:
         return {"without positions": round(right.double().mean().item(), 3)}
 
     def batch(self, count: int, seed: int, step: int) -> Batch:
-        """Draw a batch of an epoch; every epoch has an order of its own, and its last batch may be smaller."""
+        """Draw a batch of an epoch; every epoch has an order of its own, and its last batch may be
+        smaller."""
         rows = draw_rows(SIZES["train"], "train")
         total = len(rows.inputs)
         epoch, number = divmod(step, -(-total // count))
@@ -102,7 +103,8 @@ class SlotsFaithful:
         return {"accuracy": right, "loss": cross_entropy(output, rows.target).item()}
 
     def test(self, predict: Predict, count: int, seed: int) -> Evaluation:
-        """Compute the published accuracy (of the rows that chose the weights), and that of unseen rows."""
+        """Compute the published accuracy (of the rows that chose the weights), and that of unseen
+        rows."""
         rows = draw_rows(count, "unseen")
         output = predict(rows.inputs, rows.padding_mask)
         unseen = (output.argmax(-1) == rows.target).double().mean().item()
@@ -125,7 +127,8 @@ class SlotsFaithful:
 
 @lru_cache(maxsize=8)
 def draw_rows(count: int, purpose: str) -> Batch:
-    """Draw a data set in a random order, a third of each class (the last class has up to two rows fewer)."""
+    """Draw a data set in a random order, a third of each class (the last class has up to two rows
+    fewer)."""
     seed = SEEDS[purpose]
     each = -(-count // CLASSES)
     draw = np.random.RandomState(seed)
@@ -146,7 +149,8 @@ def write_csv(path: Path, rows: Batch) -> None:
 
 
 def _class_rows(label: int, count: int, draw: np.random.RandomState) -> np.ndarray:
-    """Draw random rows with the pattern of a class written in, but none that holds another class's by chance."""
+    """Draw random rows with the pattern of a class written in, but none that holds another class's
+    by chance."""
     kept = np.empty((0, LENGTH), int)
     while len(kept) < count:
         tokens = draw.randint(0, SYMBOLS, (count - len(kept), LENGTH))

@@ -1,1 +1,2 @@
-"""Train and test one run: settings, model, training loop, checkpoints, and the identity of its code."""
+"""Train and test one run: settings, model, training loop, checkpoints, and the identity of its
+code."""

@@ -1,4 +1,5 @@
-"""Collect what one run leaves: numbers for the store, data for pictures, and files when a study asks for them."""
+"""Collect what one run leaves: numbers for the store, data for pictures, and files when a study
+asks for them."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ from locant.lab.training.run_result import RunResult
 def run_notes(
     model: StudyModel, run: RunConfig, task: Task, columns: dict[str, list[Any]]
 ) -> dict[str, Any]:
-    """Collect what pictures need: attention on the task's example, its reconstruction, the spread of scores."""
+    """Collect what pictures need: attention on the task's example, its reconstruction, the spread
+    of scores."""
     batch = task.example(run.seed)
     inputs = batch.inputs[:1]
     padding_mask = None if batch.padding_mask is None else batch.padding_mask[:1]
@@ -54,7 +56,8 @@ def to_device(device: str, *tensors: Tensor | None) -> tuple[Any, ...]:
 
 
 def histogram(scores: list[float], kinds: list[int], bins: int = 40) -> dict[str, list[float]]:
-    """Count the points with and without a fault by their score, in bins that are even on a logarithmic scale.
+    """Count the points with and without a fault by their score, in bins that are even on a
+    logarithmic scale.
 
     >>> histogram([1.0, 10.0, 10.0], [0, 0, 1], bins=2)
     {'edges': [1.0, 3.1623, 10.0], 'normal': [1, 1], 'faulty': [0, 1]}
@@ -74,7 +77,8 @@ def histogram(scores: list[float], kinds: list[int], bins: int = 40) -> dict[str
 
 
 def packed(values: Tensor) -> dict[str, Any]:
-    """Store numbers from 0 up as bytes, 255 for the largest of each block of the last two dimensions.
+    """Store numbers from 0 up as bytes, 255 for the largest of each block of the last two
+    dimensions.
 
     lab/store/note_arrays.py reads them again.
     """
@@ -96,7 +100,8 @@ def keep_files(
     best: dict[str, Tensor],
     last: dict[str, Tensor],
 ) -> None:
-    """Write config.json, metrics.json, history.csv, scores.csv, best.safetensors and last.safetensors."""
+    """Write config.json, metrics.json, history.csv, scores.csv, best.safetensors and
+    last.safetensors."""
     folder.mkdir(parents=True, exist_ok=True)
     made_by = {"torch": version("torch"), "python": platform.python_version(), "code": run.code()}
     _write_json(folder / "config.json", {**run.model_dump(), "made_by": made_by})

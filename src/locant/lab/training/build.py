@@ -1,4 +1,5 @@
-"""Build the model of a run: for one seed all encodings share their initial weights, and additions are matched in scale."""
+"""Build the model of a run: for one seed all encodings share their initial weights, and additions
+are matched in scale."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ HOOKS = ("embed", "rotate", "bias", "rescore", "mix")
 
 
 class StudyModel(nn.Module):
-    """A transformer over tokens or numbers, with one output a row (the mean over its tokens) or one a token."""
+    """A transformer over tokens or numbers, with one output a row (the mean over its tokens) or one
+    a token."""
 
     def __init__(self, run: RunConfig, task: Task, encoding: Encoding) -> None:
         super().__init__()
@@ -53,7 +55,8 @@ class StudyModel(nn.Module):
         padding_mask: Tensor | None = None,
         attn_mask: Tensor | None = None,
     ) -> Tensor:
-        """Map inputs (B,T) or (B,T,features) at positions pos to outputs (B,outputs) or (B,T,outputs).
+        """Map inputs (B,T) or (B,T,features) at positions pos to outputs (B,outputs) or
+        (B,T,outputs).
 
         padding_mask  (B,T), True for tokens that count, False for padding
         attn_mask     (T,T), True where a query may see a key
@@ -100,7 +103,8 @@ def _input_layer(task: Task, settings: ModelConfig) -> nn.Module:
 
 
 def _output_head(task: Task, settings: ModelConfig) -> nn.Module:
-    """Make the output head: one linear layer, or two with a hidden layer of width `settings.head`."""
+    """Make the output head: one linear layer, or two with a hidden layer of width
+    `settings.head`."""
     if not settings.head:
         return nn.Linear(settings.dim, task.outputs)
     return nn.Sequential(
@@ -145,7 +149,8 @@ def build(run: RunConfig, task: Task) -> StudyModel:
 
 @torch.no_grad()
 def start_xavier(model: StudyModel) -> None:
-    """Draw attention's projections and the output head anew: weights ~ U(±√(6 / (in + out))), biases 0.
+    """Draw attention's projections and the output head anew: weights ~ U(±√(6 / (in + out))),
+    biases 0.
 
     Queries, keys and values are one matrix here, but each third is drawn by its own width.
     Glorot and Bengio 2010.
@@ -185,7 +190,8 @@ def _make_encoding(run: RunConfig, task: Task) -> Encoding:
 
 
 def matched(encoding: Encoding, length: int) -> Encoding:
-    """Scale an encoding's addition to the input to a root mean square of 1; other encodings stay as they are."""
+    """Scale an encoding's addition to the input to a root mean square of 1; other encodings stay as
+    they are."""
     hooks = [hook for hook in HOOKS if overrides(encoding, hook)]
     if hooks != ["embed"] or encoding.added_width:
         return encoding

@@ -1,6 +1,8 @@
-"""Write and read a run in progress: weights, optimizer and history in one safetensors file, never pickle.
+"""Write and read a run in progress: weights, optimizer and history in one safetensors file, never
+pickle.
 
-No random state is stored because there is none: every step draws from seeds of its own (see loop.py).
+No random state is stored because there is none: every step draws from seeds of its own (see
+loop.py).
 """
 
 from __future__ import annotations

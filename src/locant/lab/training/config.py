@@ -108,7 +108,8 @@ class RunConfig(Plain):
         return _same_code().get(name, name)
 
     def starts(self) -> list[Start]:
-        """Where the code that decides a run begins: the loop, the task, and the encoding or plain method by its name."""
+        """Where the code that decides a run begins: the loop, the task, and the encoding or plain
+        method by its name."""
         starts = [(PACKAGE / "lab" / "training" / "evaluate.py", "execute"), task_source(self.task)]
         if not self.baseline:
             entry = describe(self.encoding)

@@ -1,4 +1,5 @@
-"""The only training loop: AdamW, a learning-rate schedule, clipped gradients; float32, eager, deterministic.
+"""The only training loop: AdamW, a learning-rate schedule, clipped gradients; float32, eager,
+deterministic.
 
 A step's batch and dropout come from seeds of that step alone. A loop that starts at step n with the
 weights and the optimizer of step n therefore gives the same bits as one that was never interrupted.
@@ -43,7 +44,8 @@ def train(
     lr_update_every  steps between updates of the learning rate
     groups           parameter groups as torch's optimizers take them; one group by default
     start, resume    steps that are already done, and a function that restores the optimizer's state
-    after            called with the number of steps done, the last loss and the optimizer after every
+    after            called with the number of steps done, the last loss and the optimizer after
+    every
                      step; True ends the training
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -77,7 +79,8 @@ def train(
 
 
 def lr_scale(step: int, steps: int, warm_up: int, schedule: str, final: float) -> float:
-    """Return the factor of the learning rate at a step: linear warm-up, then constant or a cosine down to `final`.
+    """Return the factor of the learning rate at a step: linear warm-up, then constant or a cosine
+    down to `final`.
 
     >>> [round(lr_scale(step, 100, 10, "cosine", 0.1), 2) for step in (0, 9, 10, 99)]
     [0.1, 1.0, 1.0, 0.1]

@@ -1,4 +1,5 @@
-"""Measure the peak memory of this process since it was last reset: one worker computes many runs."""
+"""Measure the peak memory of this process since it was last reset: one worker computes many
+runs."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ SELF = Path("/proc/self")
 
 
 def forget_peak() -> bool:
-    """Return free memory to the system and reset the peak; False where the system cannot reset it."""
+    """Return free memory to the system and reset the peak; False where the system cannot reset
+    it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
     with suppress(OSError):
@@ -26,7 +28,8 @@ def megabytes_now() -> float | None:
 
 
 def peak_megabytes() -> float:
-    """Return the peak since the last reset; where it cannot be reset, the peak of the whole process."""
+    """Return the peak since the last reset; where it cannot be reset, the peak of the whole
+    process."""
     peak = _status_megabytes("VmHWM:")
     if peak is not None:
         return peak

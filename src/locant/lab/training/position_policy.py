@@ -1,4 +1,5 @@
-"""Give the tokens of a batch their positions: counted, by a clock, or destroyed on purpose as a control."""
+"""Give the tokens of a batch their positions: counted, by a clock, or destroyed on purpose as a
+control."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from locant.lab.training.config import RunConfig
 
 
 class TokenPositions(NamedTuple):
-    """Positions (T) or (B,T), and the attention mask (T,T), True = may be seen; None lets all tokens see all."""
+    """Positions (T) or (B,T), and the attention mask (T,T), True = may be seen; None lets all
+    tokens see all."""
 
     pos: Tensor
     attn_mask: Tensor | None

@@ -1,4 +1,5 @@
-"""Train the model of one run: validate on the way, keep the best weights, survive an interruption."""
+"""Train the model of one run: validate on the way, keep the best weights, survive an
+interruption."""
 
 from __future__ import annotations
 
@@ -130,7 +131,8 @@ class Trainer:
 
     @property
     def abandoned(self) -> bool:
-        """Whether the mean over the second half must end above the bound, even if all that follows were 0."""
+        """Whether the mean over the second half must end above the bound, even if all that follows
+        were 0."""
         bound = self.run.training.abandon_above
         if bound is None:
             return False
@@ -143,7 +145,8 @@ class Trainer:
         return math.ceil(self.run.training.steps / self.run.training.validate_every)
 
     def validation_metrics(self) -> Scores:
-        """Return the score that selected the weights, and the mean over the second half of the run."""
+        """Return the score that selected the weights, and the mean over the second half of the
+        run."""
         scores = self.selection_scores
         missing = self.validations - len(scores)  # a run that ended early keeps its last score
         late = (scores + scores[-1:] * missing)[self.validations // 2 :]
@@ -167,7 +170,8 @@ class Trainer:
         }
 
     def _now(self) -> float:
-        """Return seconds of work: process time on a CPU, whatever else the machine does; wall-clock time on a GPU."""
+        """Return seconds of work: process time on a CPU, whatever else the machine does; wall-clock
+        time on a GPU."""
         return time.process_time() if self.run.device == "cpu" else time.perf_counter()
 
     def _parameter_groups(self) -> Groups:
@@ -257,8 +261,8 @@ class Predictor:
 def _seed_torch(seed: int, device: str) -> None:
     """Seed torch's generators for one step.
 
-    On a CPU only the CPU's generator is seeded: `torch.manual_seed` takes a third of a millisecond to
-    remember the seed for GPUs, and keeps every one of them.
+    On a CPU only the CPU's generator is seeded: `torch.manual_seed` takes a third of a millisecond
+    to remember the seed for GPUs, and keeps every one of them.
     """
     if device == "cpu":
         torch.default_generator.manual_seed(seed)
