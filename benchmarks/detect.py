@@ -1,9 +1,10 @@
-"""locant detect by default, sub-pca at the same smoothing, and random scores, on the labelled series of NAB's layout.
+"""Benchmark `locant detect` against sub-pca and random scores on labeled series in NAB's layout.
 
 python benchmarks/detect.py --nab FOLDER [--half reported] [--results FILE]      (or LOCANT_NAB)
 
-The settings of `detect` were chosen on one half of the series, told by a hash of their names; what counts is the other
-half, `reported`. With --results every series is kept as a line of JSON, and a second call goes on where the first ended.
+The settings of `detect` were chosen on one half of the series, told by a hash of their names; what
+counts is the other half, `reported`. With --results every series is kept as a line of JSON, and a
+second call goes on where the first ended.
 """
 
 from __future__ import annotations
@@ -53,8 +54,13 @@ def scored(series: Series) -> dict[str, object]:
         "random, not smoothed": random_scores(len(values), 0),
     }
     window = vus_window(series.values)
-    told = {name: vus_pr(labels, score, window=window) for name, score in scores.items()}
-    return {"scores": told, "method": found.chosen.method, "seconds": seconds, "rows": len(values)}
+    evaluation = {name: vus_pr(labels, score, window=window) for name, score in scores.items()}
+    return {
+        "scores": evaluation,
+        "method": found.chosen.method,
+        "seconds": seconds,
+        "rows": len(values),
+    }
 
 
 def report(done: dict[str, dict[str, object]], half: str) -> None:
@@ -88,15 +94,17 @@ def main() -> None:
     )
     parser.add_argument("--half", choices=("settings", "reported"), default="reported")
     parser.add_argument("--results", type=Path, help="a file to keep results in and to go on from")
-    asked = parser.parse_args()
-    if not asked.nab:
+    options = parser.parse_args()
+    if not options.nab:
         parser.error("name the folder: --nab FOLDER, or set LOCANT_NAB")
-    folder = Path(asked.nab)
+    folder = Path(options.nab)
     names = halves([path.relative_to(folder).as_posix() for path in folder.glob("*/*.csv")])[
-        asked.half
+        options.half
     ]
     kept = (
-        asked.results.read_text().splitlines() if asked.results and asked.results.exists() else []
+        options.results.read_text().splitlines()
+        if options.results and options.results.exists()
+        else []
     )
     done = {one["name"]: one for one in map(json.loads, kept) if one["name"] in names}
     for name in names:
@@ -113,10 +121,10 @@ def main() -> None:
             {key: round(value, 3) for key, value in done[name]["scores"].items()},
             flush=True,
         )
-        if asked.results:
-            with asked.results.open("a") as file:
+        if options.results:
+            with options.results.open("a") as file:
                 file.write(json.dumps(done[name]) + "\n")
-    report(done, asked.half)
+    report(done, options.half)
 
 
 if __name__ == "__main__":

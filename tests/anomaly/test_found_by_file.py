@@ -1,4 +1,4 @@
-"""A metric, a baseline, a detection method is one new file: it appears everywhere by being there."""
+"""A metric, a baseline, a detection method is one new file: being there is enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`locant data`: the rows of a published study as files that people can open."""
+"""`locant data`: write the data of a published study as CSV files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def data(
     name: Annotated[str, typer.Argument(help="Which data: slots.")],
     out: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("locant-data"),
 ) -> None:
-    """Write the data of a published study as CSV: train.csv (5,000 rows), validation.csv (1,000), demo.csv (100).
+    """Write the data of a published study as CSV files.
+
+    They are train.csv (5,000 rows), validation.csv (1,000) and demo.csv (100).
 
     Example:
 

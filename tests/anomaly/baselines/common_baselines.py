@@ -1,4 +1,4 @@
-"""The controlled series of Study A: 504 clean points, then 1,000 with anomalies, normalised by the first."""
+"""The controlled series of Study A: 504 clean points that set the units, 1,000 with anomalies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ POINT, CONTEXTUAL, COLLECTIVE = 1, 2, 3
 
 @cache
 def controlled(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lead (504, 5), series (1000, 5) and the kind of anomaly at each point of the series, 0 for none."""
+    """Lead (504, 5), series (1000, 5) and the kind of anomaly at each point, 0 for none."""
     draw = np.random.default_rng(seed)
     whole = seasonal(draw)
     lead, series = whole[:LEAD], whole[LEAD:].copy()
@@ -22,7 +22,7 @@ def controlled(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def seasonal(draw: np.random.Generator) -> np.ndarray:
-    """Noise, a trend and waves of period 24 and 168, with amplitudes and phases of their own in each feature."""
+    """Noise, a trend and waves of period 24 and 168; each feature has its own amplitudes."""
     t = np.arange(LEAD + LENGTH)[:, None]
     whole = (
         draw.normal(0, 0.1, (LEAD + LENGTH, FEATURES)) + draw.uniform(-0.001, 0.001, FEATURES) * t
@@ -34,7 +34,7 @@ def seasonal(draw: np.random.Generator) -> np.ndarray:
 
 
 def inject(series: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """Ten points, thirty values from 20 to 49 steps later and two raised segments, each in one feature."""
+    """Ten points, thirty values from 20 to 49 steps later, two raised segments, in one feature."""
     kind, spread = np.zeros(LENGTH, dtype=int), series.std(0)
     for at in draw.choice(LENGTH, 10, replace=False):
         feature = draw.integers(FEATURES)

@@ -26,7 +26,8 @@ LEAST = {  # the fewest points of lead and series that are enough
     "second_difference": (0, 3),
     "sub_pca": (102, 1),
 }
-RANKS = {  # AUC, average precision, AUC of contextual anomalies: means over the controlled series of seeds 0 to 7
+# AUC, average precision, AUC of contextual anomalies: means over the controlled series 0 to 7
+RANKS = {
     "distance": (0.697, 0.365, 0.512),
     "harmonic": (0.974, 0.936, 0.953),
     "local_quadratic": (0.887, 0.553, 0.898),
@@ -35,7 +36,8 @@ RANKS = {  # AUC, average precision, AUC of contextual anomalies: means over the
     "second_difference": (0.848, 0.518, 0.907),
     "sub_pca": (0.974, 0.934, 0.953),
 }
-BEFORE = {  # AUC and average precision measured before this code was written: to be reached, but for .02
+# AUC and average precision measured before this code was written: to be reached, but for .02
+BEFORE = {
     "harmonic": (0.959, 0.904),
     "sub_pca": (0.950, 0.832),
     "nearest_window": (0.905, 0.760),
@@ -88,7 +90,7 @@ def test_what_was_measured_before_is_reached(name):
     assert (ranks(name)[:2] > np.array(BEFORE[name]) - 0.02).all()
 
 
-def test_what_knows_no_order_is_at_chance_on_contextual_anomalies_and_what_knows_the_season_is_not():
+def test_what_knows_no_order_is_at_chance_on_contextual_anomalies_and_what_knows_it_is_not():
     assert ranks("distance")[2] == pytest.approx(0.5, abs=0.05)
     assert min(ranks(name)[2] for name in ("harmonic", "sub_pca", "nearest_window")) > 0.9
 
@@ -313,6 +315,7 @@ def test_ten_thousand_points_need_little_memory():
 
 
 def test_no_baseline_imports_torch_or_sklearn():
-    code = "import sys; from locant.anomaly import baselines; [baselines.load(name) for name in baselines.names()]"
+    code = "import sys; from locant.anomaly import baselines; "
+    code += "[baselines.load(name) for name in baselines.names()]"
     code += "; assert not {'torch', 'sklearn'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""`locant detect`: the files it leaves, what it tells, and what it refuses with a sentence and nothing half written."""
+"""`locant detect`: the files it writes, what it prints, and what it refuses with a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a detection gives: faults are found where they were put, by every method, and what was chosen is told."""
+"""Every method finds the faults where they were put, and a detection says what was chosen."""
 
 from __future__ import annotations
 

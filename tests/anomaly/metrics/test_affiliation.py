@@ -1,4 +1,4 @@
-"""Affiliation against the paper's example, against numbers worked by hand, and against moments counted on a fine grid."""
+"""Affiliation against the paper's example, numbers worked by hand, and counts on a fine grid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def marked(points, *intervals):
 
 
 def counted(labels, predicted, fine=24):
-    """Precision and recall by counting: each point is cut into `fine` moments, and all pairs of moments are measured."""
+    """Precision and recall by counting all pairs of moments, `fine` of them to a point."""
     labels, predicted = np.asarray(labels, bool), np.asarray(predicted, bool)
     moments = (np.arange(len(labels) * fine) + 0.5) / fine
     true, flagged = np.repeat(labels, fine), np.repeat(predicted, fine)
@@ -47,7 +47,7 @@ def counted(labels, predicted, fine=24):
 
 
 def test_the_example_of_the_paper_gives_its_published_values():
-    # Its second event: [50, 70) minutes in the zone [30, 120), flagged over [40, 60) and [115, 120).
+    # Its second event: [50, 70) minutes in the zone [30, 120), flagged in [40, 60) and [115, 120).
     result = affiliation(marked(90, (20, 40)), marked(90, (10, 30), (85, 90)))
     assert result.precision == pytest.approx(0.672222222, abs=1e-9)
     assert result.recall == pytest.approx(0.944444444, abs=1e-9)
@@ -80,22 +80,25 @@ def test_any_labels_and_flags_agree_with_a_count_of_moments(share, count):
 
 
 def test_one_point_late_earns_what_was_worked_by_hand():
-    # Event [4, 6) of ten. Flag [6, 7): x is d ∈ (0, 1) away, exceeded by 1 − (2 + 2d)/10, on average .7.
+    # Event [4, 6) of ten. Flag [6, 7): x is d ∈ (0, 1) away, exceeded by 1 − (2 + 2d)/10,
+    # on average .7.
     # y is d ∈ (0, 2) away, exceeded by 1 − 2d/10, on average .8.
     result = affiliation(marked(10, (4, 6)), marked(10, (6, 7)))
     assert result == pytest.approx((0.7, 0.8, 2 * 0.7 * 0.8 / 1.5))
 
 
 def test_a_flag_at_the_far_end_earns_what_was_worked_by_hand():
-    # Event [0, 2) of ten, flag [9, 10): x is d ∈ (7, 8) away, exceeded by (8 − d)/10, on average .05.
+    # Event [0, 2) of ten, flag [9, 10): x is d ∈ (7, 8) away, exceeded by (8 − d)/10,
+    # on average .05.
     # y ∈ (0, 2) is 9 − y away, exceeded by 1/10: the flag itself.
     result = affiliation(marked(10, (0, 2)), marked(10, (9, 10)))
     assert result[:2] == pytest.approx((0.05, 0.1))
 
 
 def test_zones_meet_half_way_between_events():
-    # Events [0, 1) and [9, 10): the flag [4, 6) is cut at 5, and each half lies d ∈ (3, 4) from its event,
-    # exceeded by (4 − d)/5 of its zone, on average .1. The events' moments are 4 − y away, exceeded by 1/5.
+    # Events [0, 1) and [9, 10): the flag [4, 6) is cut at 5, and each half lies d ∈ (3, 4) from its
+    # event, exceeded by (4 − d)/5 of its zone, on average .1. The events' moments are 4 − y away,
+    # exceeded by 1/5.
     result = affiliation(marked(10, (0, 1), (9, 10)), marked(10, (4, 6)))
     assert result[:2] == pytest.approx((0.1, 0.2))
 

@@ -12,7 +12,7 @@ DRAW = np.random.default_rng(11)
 
 
 def drawn(points, levels):
-    """Labels with both classes, and scores with so many distinct values that ties are rare or common."""
+    """Labels with both classes, and scores with so many levels that ties are rare or common."""
     labels = DRAW.random(points) < 0.3
     labels[:2] = [False, True]
     return labels, DRAW.integers(0, levels, points) / 8 + labels * (levels / 32)

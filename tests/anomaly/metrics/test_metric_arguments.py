@@ -49,7 +49,7 @@ def test_no_argument_is_changed(name):
 def test_nan_has_no_rank(name):
     with pytest.raises(
         ValueError,
-        match=f"^{name} cannot rank NaN, and 2 of 4 scores are NaN, the first at place 1",
+        match=f"^{name} cannot rank NaN, and 2 of 4 scores are NaN, the first at index 1",
     ):
         OF_SCORES[name]([0, 1, 0, 1], [0.1, np.nan, 0.2, np.nan])
 
@@ -75,7 +75,7 @@ def test_each_label_has_its_flag(name):
 @pytest.mark.parametrize("name", BOTH | OF_ONE)
 def test_labels_and_flags_are_0_or_1(name, wrong):
     with pytest.raises(
-        ValueError, match=rf"^{name} needs 0 or 1 .*Got {wrong}.* at place 2 instead"
+        ValueError, match=rf"^{name} needs 0 or 1 .*Got {wrong}.* at index 2 instead"
     ):
         (BOTH | OF_ONE)[name]([0, 1, wrong], *([[0, 1, 1]] if name in BOTH else []))
 
@@ -83,7 +83,7 @@ def test_labels_and_flags_are_0_or_1(name, wrong):
 @pytest.mark.parametrize("name", OF_FLAGS)
 def test_scores_are_no_flags(name):
     with pytest.raises(
-        ValueError, match=f"^{name} needs 0 or 1 .* of predicted. Got 0.3 at place 1 instead"
+        ValueError, match=f"^{name} needs 0 or 1 .* of predicted. Got 0.3 at index 1 instead"
     ):
         OF_FLAGS[name]([0, 1], [0.0, 0.3])
 

@@ -1,4 +1,4 @@
-"""VUS-PR against TSB-AD's values, against its formulas written as loops, and against average precision."""
+"""VUS-PR against TSB-AD's values, its formulas written as loops, and average precision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from locant.anomaly.metrics.vus_window import vus_window
 
 DRAW = np.random.default_rng(13)
 
-# (seed, points, window) → `generate_curve(labels, scores, window, "opt", 250)` of the package TSB-AD, version 1.5
+# (seed, points, window) → `generate_curve(labels, scores, window, "opt", 250)` of TSB-AD 1.5
 TSB_AD = {
     (0, 400, 61): 0.383033444673,
     (1, 30, 61): 0.681895419490,
@@ -45,7 +45,7 @@ TSB_AD = {
 
 
 def made(seed, points):
-    """Labels in short runs, at the ends too; scores by turns drawn, of few levels, like the labels, constant, late, blurred."""
+    """Labels in short runs, at the ends too; scores drawn, coarse, constant, late or blurred."""
     draw = np.random.default_rng(seed)
     labels = np.zeros(points, int)
     for start in draw.integers(0, points, draw.integers(1, 7)):
@@ -111,7 +111,7 @@ def merged(ranges, half):
 
 
 def drawn(points, runs, levels):
-    """Labels in short runs, some near each other and at the ends, and scores that follow them a little."""
+    """Labels in short runs, some near each other or at the ends; scores follow them a little."""
     labels = np.zeros(points, int)
     for start in DRAW.integers(0, points, runs):
         labels[start : start + DRAW.integers(1, 5)] = 1

@@ -1,8 +1,8 @@
 """Classical anomaly scores for series: what a model must beat. One file each, found by its name.
 
-A file offers `score(lead, series)`, and may say what its lead is: `LEAD = "none"` for a baseline that
-looks at neighboring points alone, "itself" (the default) for one that may learn from the series that it
-scores, "clean" for one that needs other, clean points. No torch.
+A file offers `score(lead, series)`, and may say what its lead is: `LEAD = "none"` for a baseline
+that looks at neighboring points alone, "itself" (the default) for one that may learn from the
+series that it scores, "clean" for one that needs other, clean points. No torch.
 """
 
 from __future__ import annotations

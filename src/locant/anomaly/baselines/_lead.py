@@ -1,4 +1,4 @@
-"""What every detector asks of its input, and the sentence it says when that is not met."""
+"""Check the lead and the series that a baseline is given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def checked(
     least: int = 1,
     remedy: str = "",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lead (L, F) and series (T, F) in float64, all finite.
+    """Return lead (L, F) and series (T, F) in float64; refuse what is not finite or too short.
 
     least_lead  points that the lead must have; least: points that both must have together
     remedy      what else can be done about too few, such as "or a smaller window"
@@ -29,7 +29,8 @@ def checked(
     lead, series = _table(owner, "lead", lead), _table(owner, "series", series)
     if lead.shape[1] != series.shape[1]:
         raise ValueError(
-            f"{owner} was given a lead of {_counted(lead.shape[1], 'feature')} and a series of {series.shape[1]}.\n"
+            f"{owner} was given a lead of {_counted(lead.shape[1], 'feature')} "
+            f"and a series of {series.shape[1]}.\n"
             "  They are two parts of one series: give both the same columns."
         )
     more = f"Give a longer one{remedy and ', '}{remedy}."
@@ -39,7 +40,8 @@ def checked(
         )
     if len(lead) < least_lead:
         raise ValueError(
-            f"{owner} needs a lead of at least {_counted(least_lead, 'point')}. Got {len(lead)}. {more}"
+            f"{owner} needs a lead of at least {_counted(least_lead, 'point')}. "
+            f"Got {len(lead)}. {more}"
         )
     if len(lead) + len(series) < least:
         raise ValueError(
@@ -50,7 +52,7 @@ def checked(
 
 
 def _table(owner: str, part: str, values: np.ndarray) -> np.ndarray:
-    """Points × features in float64, all finite."""
+    """Return points × features in float64, all finite."""
     values = np.asarray(values)
     if values.dtype.kind not in "biuf":
         raise ValueError(
@@ -65,8 +67,9 @@ def _table(owner: str, part: str, values: np.ndarray) -> np.ndarray:
     if len(wrong):
         point, feature = wrong[0]
         raise ValueError(
-            f"{owner} takes finite numbers only. Feature {feature} of the {part} is {values[point, feature]} "
-            f"at point {point}.\n  Fill such gaps, or leave these points out."
+            f"{owner} takes finite numbers only. "
+            f"Feature {feature} of the {part} is {values[point, feature]} at point {point}.\n"
+            "  Fill such gaps, or leave these points out."
         )
     return values.astype(float)
 

@@ -1,4 +1,4 @@
-"""Least squares that anomalies do not bend: Tukey's bisquare, by reweighting (Beaton and Tukey 1974)."""
+"""Robust least squares: Tukey's bisquare by reweighting (Beaton and Tukey 1974)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CUT = 4.685  # in standard deviations; 95 % as efficient as least squares when n
 def regress(
     columns: np.ndarray, values: np.ndarray, weight: np.ndarray | None = None, rounds: int = 20
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients of the columns, and the weight of each point: 1 on the fit, 0 where it is not believed.
+    """Fit the coefficients of the columns, and the weight of each point: 1 on the fit, 0 far off.
 
     weight  to start from; all 1 when there is none
 
@@ -29,13 +29,13 @@ def regress(
 
 
 def weighted(columns: np.ndarray, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The coefficients of weighted least squares, by the normal equations: exact enough for columns of like size."""
+    """Solve weighted least squares by the normal equations: columns must be of similar size."""
     heavy = columns * weight[:, None]
     return np.linalg.lstsq(heavy.T @ columns, heavy.T @ values, rcond=None)[0]
 
 
 def spread(residual: np.ndarray) -> float:
-    """The standard deviation, from the median of absolute values: nearly half of the points may be anything.
+    """Estimate the standard deviation from the median of absolute values.
 
     >>> round(spread(np.array([-1.0, 1.0, -1.0, 1.0, 900.0])), 3)
     1.483
@@ -44,5 +44,5 @@ def spread(residual: np.ndarray) -> float:
 
 
 def _bisquare(residual: np.ndarray) -> np.ndarray:
-    """(1 − (r / 4.685·spread)²)², and 0 beyond."""
+    """Weigh residuals by (1 − (r / 4.685·spread)²)², and 0 beyond."""
     return (1 - np.minimum(np.abs(residual) / (CUT * spread(residual)), 1) ** 2) ** 2

@@ -1,4 +1,4 @@
-"""Series cut into windows, and windows laid back over the series."""
+"""Cut series into windows, and average windows back over the series."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLOCK = 1024  # windows held at once: memory does not grow with the length of th
 
 
 def cut(whole: np.ndarray, window: int) -> np.ndarray:
-    """All windows of a series, (N, F, window), without copying it.
+    """Return all windows of a series, (N, F, window), without copying it.
 
     >>> cut(np.array([[1], [2], [3]]), 2).tolist()
     [[[1, 2]], [[2, 3]]]
@@ -20,9 +20,9 @@ def cut(whole: np.ndarray, window: int) -> np.ndarray:
 
 
 def around(whole: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
-    """The window around each point, (n, F, window), and the point's place in it, (n,).
+    """Return the window around each point, (n, F, window), and the point's index in it, (n,).
 
-    The first and last points have no room on one side: they share the window of the nearest point that has.
+    The first and last points share the window of the nearest point with neighbors on both sides.
 
     >>> around(np.array([[1], [2], [3], [4]]), 3)[1].tolist()
     [0, 1, 1, 2]
@@ -35,9 +35,9 @@ def around(whole: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
 def overlaid(
     lead: np.ndarray, series: np.ndarray, window: int, expect: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """What was expected of each point of the series, (T, F): the mean over all windows that contain it.
+    """Predict each point of the series, (T, F): the mean over all windows that contain it.
 
-    expect  says of windows, (N, F, window), how they should have looked. The first windows begin in the lead.
+    expect  predicts windows, (N, F, window); the first windows begin in the lead
 
     >>> overlaid(np.zeros((3, 1)), np.array([[1.0], [5.0]]), 2, lambda rows: rows + 1).tolist()
     [[2.0], [6.0]]

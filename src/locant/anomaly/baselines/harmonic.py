@@ -1,10 +1,12 @@
 r"""What a sum of waves and a straight line does not explain.
 
-    expected(t) = c₀ + c₁·t + Σ_j (a_j·cos 2πf_j·t + b_j·sin 2πf_j·t),      score(t) = |x(t) − expected(t)|
+    expected(t) = c₀ + c₁·t + Σ_j (a_j·cos 2πf_j·t + b_j·sin 2πf_j·t)
+    score(t)    = |x(t) − expected(t)|
 
-Each feature has its own waves, found one by one: the strongest frequency of what is left over, until nothing stands out
-of the noise. They are fitted to lead and series so that anomalies do not bend the fit, and their frequencies are moved
-to where it is best: a period need not divide the length. The score is the largest over features.
+Each feature has its own waves, found one by one: the strongest frequency of what is left over,
+until nothing stands out of the noise. They are fitted to lead and series so that anomalies do not
+bend the fit, and their frequencies are moved to where it is best: a period need not divide the
+length. The score is the largest over features.
 
 >>> x = np.sin(2 * np.pi * np.arange(300) / 23.7)[:, None]
 >>> x[250] += 1
@@ -34,7 +36,7 @@ def score(
     components: int = 8,
     periods: Sequence[float] | None = None,
 ) -> np.ndarray:
-    """How far each point is from what the waves say, (T,)."""
+    """Score each point by its distance from the waves, (T,)."""
     return np.abs(series - fit(lead, series, components=components, periods=periods)).max(1)
 
 
@@ -45,7 +47,7 @@ def fit(
     components: int = 8,
     periods: Sequence[float] | None = None,
 ) -> np.ndarray:
-    """What was expected of the series, (T, F).
+    """Predict the series, (T, F).
 
     components  at most so many waves are looked for in a feature
     periods     the periods, when they are known; nothing is looked for then
@@ -65,7 +67,7 @@ def fit(
 
 
 def find_periods(values: np.ndarray, *, components: int = 8) -> list[float]:
-    """The periods of the waves in one feature, (n,), the strongest first.
+    """Find the periods of the waves in one feature, (n,), the strongest first.
 
     >>> t = np.arange(1000)
     >>> [round(period, 2) for period in find_periods(3 * np.sin(t / 5) + np.cos(t / 2) + 0.01 * t)]
@@ -78,7 +80,7 @@ def find_periods(values: np.ndarray, *, components: int = 8) -> list[float]:
 
 
 def _find(values: np.ndarray, most: int) -> list[float]:
-    """The frequencies that stand out of the noise, each refined together with those before it."""
+    """Find the frequencies that stand out of the noise, refined together."""
     found: list[float] = []
     for _ in range(min(most, len(values) // POINTS)):
         columns = _columns(len(values), found)
@@ -90,7 +92,7 @@ def _find(values: np.ndarray, most: int) -> list[float]:
 
 
 def _peak(rest: np.ndarray, found: list[float]) -> float | None:
-    """The strongest frequency of what is left over; None when noise could well have one as strong."""
+    """Find the strongest frequency of the rest; None when noise could have one as strong."""
     n, edge = len(rest), 3 * spread(rest)
     power = (
         np.abs(np.fft.rfft(np.clip(rest, -edge, edge), 4 * n)) ** 2
@@ -108,9 +110,9 @@ def _peak(rest: np.ndarray, found: list[float]) -> float | None:
 
 
 def _refined(values: np.ndarray, frequencies: list[float]) -> list[float]:
-    """All frequencies moved to where the fit is best (Gauss–Newton), by at most 1/4n at a time.
+    """Move all frequencies to where the fit is best (Gauss–Newton), by at most 1/4n at a time.
 
-    They stay where they were when two would run into each other: that is one wave whose size changes.
+    They stay as they were when two would meet: that is one wave whose amplitude changes.
     """
     n, now = len(values), np.array(frequencies)
     weight = regress(_columns(n, now), values)[1]
@@ -130,7 +132,7 @@ def _refined(values: np.ndarray, frequencies: list[float]) -> list[float]:
 
 
 def _columns(n: int, frequencies: Sequence[float] | np.ndarray) -> np.ndarray:
-    """1, t, and the cosine and sine of each frequency, (n, 2 + 2·waves)."""
+    """Stack 1, t, and the cosine and sine of each frequency, (n, 2 + 2·waves)."""
     t = _times(n)
     angle = 2 * np.pi * t * np.array(frequencies)  # (n, waves)
     waves = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(n, -1)
@@ -138,5 +140,5 @@ def _columns(n: int, frequencies: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def _times(n: int) -> np.ndarray:
-    """Whole steps with 0 in the middle, (n, 1): the trend is then at right angles to the constant."""
+    """Count steps with 0 in the middle, (n, 1): the trend is then orthogonal to the constant."""
     return (np.arange(n) - (n - 1) / 2)[:, None]

@@ -1,10 +1,12 @@
-r"""How far a point is from a parabola through its neighbours.
+r"""How far a point is from a parabola through its neighbors.
 
-    score(t) = |x(t) − p(t)|,      p = the least-squares parabola of x(t−3), x(t−2), x(t−1), x(t+1), x(t+2), x(t+3)
+    score(t) = |x(t) − p(t)|,
+    p = the least-squares parabola of x(t−3), x(t−2), x(t−1), x(t+1), x(t+2), x(t+3)
 
-The point itself is left out, so that it cannot bend the parabola towards itself. Near the end of the series the window
-stands still and the parabola is continued to the point; scores are scaled so that noise scores there as elsewhere,
-though the parabola is less sure. The score is the largest over features.
+The point itself is left out, so that it cannot bend the parabola towards itself. Near the end of
+the series the window stands still and the parabola is continued to the point; scores are scaled so
+that noise scores there as elsewhere, though the parabola is less sure. The score is the largest
+over features.
 
 >>> x = np.arange(10.0)[:, None] ** 2
 >>> x[6] += 4
@@ -24,7 +26,7 @@ LEAD = "none"
 
 
 def score(lead: np.ndarray, series: np.ndarray, *, reach: int = 3) -> np.ndarray:
-    """The distance of each point from the parabola through `reach` neighbours on either side, (T,)."""
+    """Score each point by its distance from the parabola of `reach` neighbors on either side."""
     width = 2 * whole_number("local_quadratic", "reach", reach, least=2) + 1
     lead, series = checked(
         "local_quadratic", lead, series, least=width, remedy="or a smaller reach"
@@ -40,7 +42,7 @@ def score(lead: np.ndarray, series: np.ndarray, *, reach: int = 3) -> np.ndarray
 
 
 def _weights(width: int, left_out: int) -> np.ndarray:
-    """What each point of a window adds to the parabola's value at the one left out, which adds nothing.
+    """Return the weight of each point of a window in the parabola's value at the one left out.
 
     >>> _weights(5, 2).round(3).tolist()
     [-0.167, 0.667, 0.0, 0.667, -0.167]

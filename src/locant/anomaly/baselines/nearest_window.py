@@ -1,10 +1,13 @@
 r"""How far a point is from where the most similar windows of the lead would have put it.
 
-    nearest(w) = the lead's window v with the smallest ‖(w − w̄) − (v − v̄)‖,      w̄ the mean of each feature
-    score(t) = |x(t) − mean over the windows w at t of (nearest(w) − mean + w̄)(t)|,      the largest over features
+    nearest(w) = the lead's window v with the smallest ‖(w − w̄) − (v − v̄)‖
+    score(t)   = |x(t) − mean over the windows w at t of (nearest(w) − mean + w̄)(t)|
 
-Means are taken off, so that a trend does not make every window new; scales are left, because they are part of what is
-normal. A window holds all features: an anomaly in one does not mislead the others.
+w̄ is the mean of each feature; the score is the largest over features.
+
+Means are taken off, so that a trend does not make every window new; scales are left, because they
+are part of what is normal. A window holds all features: an anomaly in one does not mislead the
+others.
 
 >>> x = np.sin(np.arange(200) / 3)[:, None]
 >>> x[150] += 1
@@ -24,12 +27,12 @@ LEAD = "clean"  # a series finds itself in itself
 
 
 def score(lead: np.ndarray, series: np.ndarray, *, window: int = 96) -> np.ndarray:
-    """How far each point is from the lead's most similar windows, (T,)."""
+    """Score each point by its distance from the lead's most similar windows, (T,)."""
     return np.abs(series - fit(lead, series, window=window)).max(1)
 
 
 def fit(lead: np.ndarray, series: np.ndarray, *, window: int = 96) -> np.ndarray:
-    """What was expected of the series, (T, F)."""
+    """Predict the series, (T, F)."""
     window = whole_number("nearest_window", "window", window, least=2)
     lead, series = checked(
         "nearest_window", lead, series, least_lead=window, remedy="or a smaller window"
@@ -43,7 +46,7 @@ def fit(lead: np.ndarray, series: np.ndarray, *, window: int = 96) -> np.ndarray
 
 
 def _nearest(windows: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """For each window the index of the most similar one that was seen; blocks of these bound the memory.
+    """Find the index of the most similar window that was seen; blocks bound the memory.
 
     ‖w − v‖² = ‖w‖² − 2·w·v + ‖v‖², and ‖w‖² is the same for all v.
     """

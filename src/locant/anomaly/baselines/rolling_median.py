@@ -20,7 +20,7 @@ LEAD = "none"
 
 
 def score(lead: np.ndarray, series: np.ndarray, *, window: int = 5) -> np.ndarray:
-    """The distance of each point from its rolling median, (T,)."""
+    """Score each point by its distance from its rolling median, (T,)."""
     if whole_number("rolling_median", "window", window, least=3) % 2 == 0:
         raise ValueError(
             f"rolling_median needs an odd window: the point is in its middle. Got {window} instead."

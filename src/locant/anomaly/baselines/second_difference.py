@@ -19,7 +19,7 @@ LEAD = "none"
 
 
 def score(lead: np.ndarray, series: np.ndarray) -> np.ndarray:
-    """The second difference at each point, (T,)."""
+    """Compute the second difference at each point, (T,)."""
     lead, series = checked("second_difference", lead, series, least=3)
     windows, _ = around(np.concatenate([lead, series]), 3)
     return np.abs(windows @ np.array([1.0, -2.0, 1.0])).max(1)[len(lead) :]

@@ -1,10 +1,13 @@
 r"""What the main patterns of the lead's windows cannot put together.
 
-    expected window = mean + Σ_k (v_k·(window − mean))·v_k,      v_k the first right singular vectors of the lead's windows
-    score(t) = |x(t) − mean over the windows at t of what they expect there|,      the largest over features
+    expected window = mean + Σ_k (v_k·(window − mean))·v_k
+    score(t)        = |x(t) − mean over the windows at t of what they expect there|
 
-A window holds all features, so that they vouch for each other. A wave takes two patterns, a trend one: six are enough
-for two seasons.
+v_k are the first right singular vectors of the lead's windows. The score is the largest over
+features.
+
+A window holds all features, so that they vouch for each other. A wave takes two patterns, a trend
+one: six are enough for two seasons.
 
 >>> x = np.sin(np.arange(200) / 3)[:, None]
 >>> x[150] += 1
@@ -24,14 +27,14 @@ from locant.anomaly.baselines._windows import cut, overlaid
 def score(
     lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: int = 6
 ) -> np.ndarray:
-    """How far each point is from its reconstructions, (T,)."""
+    """Score each point by its distance from its reconstructions, (T,)."""
     return np.abs(series - fit(lead, series, window=window, components=components)).max(1)
 
 
 def fit(
     lead: np.ndarray, series: np.ndarray, *, window: int = 96, components: int = 6
 ) -> np.ndarray:
-    """What was expected of the series, (T, F).
+    """Predict the series, (T, F).
 
     window      points that a pattern spans
     components  how many patterns

@@ -1,8 +1,8 @@
 """Calibration: the scale of residuals on clean rows, and the threshold that follows from it.
 
-False alarms are counted on two held-out blocks, each scored by a method that learned from all rows on
-its other side. The last block is the self-test's, so this costs one more fit. The rows to learn from
-stay in one piece: a gap would break a season.
+False alarms are counted on two held-out blocks, each scored by a method that learned from all rows
+on its other side. The last block is the self-test's, so this costs one more fit. The rows to learn
+from stay in one piece: a gap would break a season.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A detector: one trained method with all that is needed to score new rows, and its saved form.
 
 A saved detector is a folder: detector.json for people, detector.safetensors for what was learned,
-never pickle. Both files hold the facts: two files that do not belong together, or that were changed by
-hand, are refused.
+never pickle. Both files hold the facts: two files that do not belong together, or that were changed
+by hand, are refused.
 """
 
 from __future__ import annotations

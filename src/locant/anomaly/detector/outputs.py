@@ -1,4 +1,4 @@
-"""Tables and files of a detection: scores for every row, events, and all choices as plain values."""
+"""Tables and files of a detection: scores of rows, events, and all choices as plain values."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def detect_stream(
 ) -> Detection:
     """Score the lines of a stream as they come; return the detection of the last rows at its end.
 
-    learn     the first rows to learn from, where no model is given; a shorter stream is scored as one
-              series
+    learn     the first rows to learn from, where no model is given; a shorter stream is scored as
+              one series
     on_start  is called with the detector before the first row is scored
     on_row    is called with each row and its score, before the next line is read
 

@@ -1,4 +1,4 @@
-"""Residuals: how far each value is from its prediction, in two passes and in parts of bounded memory."""
+"""Residuals: how far each value is from its prediction, in two passes, with bounded memory."""
 
 from __future__ import annotations
 

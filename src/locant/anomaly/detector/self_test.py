@@ -1,4 +1,4 @@
-"""The self-test: which candidate finds known faults best, in a held-out part of the user's own data?"""
+"""The self-test: which candidate finds known faults best, in held-out rows of the user's data?"""
 
 from __future__ import annotations
 

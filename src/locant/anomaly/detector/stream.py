@@ -1,9 +1,9 @@
 """Score rows one at a time, as they come: nothing is known of what follows, and memory is bounded.
 
-A row is predicted from the rows before it, so residuals are larger than in a file. The last clean rows
-are scored in the same way first, to learn how large they usually are. Smoothing reaches back only. A
-row that looked wrong is hidden from its successors. After a gap longer than the context, the first rows
-only fill it again: their scores are 0.
+A row is predicted from the rows before it, so residuals are larger than in a file. The last clean
+rows are scored in the same way first, to learn how large they usually are. Smoothing reaches back
+only. A row that looked wrong is hidden from its successors. After a gap longer than the context,
+the first rows only fill it again: their scores are 0.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The threshold above which scores count as events, and its measured rate of false alarms.
 
-A threshold is set from clean scores, from a rate of false alarms, or given as a number. The rate that
-is reported is measured: it is the share of held-out rows above the threshold, and every held-out row
-counts. Where the threshold itself is set from held-out rows, each fifth of them is counted against the
-threshold that the other four fifths give.
+A threshold is set from clean scores, from a rate of false alarms, or given as a number. The rate
+that is reported is measured: it is the share of held-out rows above the threshold, and every
+held-out row counts. Where the threshold itself is set from held-out rows, each fifth of them is
+counted against the threshold that the other four fifths give.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def parse_threshold(asked: str | float) -> tuple[str, float]:
 def set_threshold(asked: str | float, clean: CleanScores, width: int) -> Threshold:
     """Set a threshold from clean scores smoothed over a width; measure its rate of false alarms.
 
-    Rows that may hold anomalies lose their highest scores before a rate is set on them, never before
-    it is measured.
+    Rows that may hold anomalies lose their highest scores before a rate is set on them, never
+    before it is measured.
     """
     kind, number = parse_threshold(asked)
     scores = clean.held_out if clean.fitted is None else clean.fitted

@@ -1,4 +1,4 @@
-"""What a metric may be given: rows of 0 and 1, rows of numbers, and rows of one length."""
+"""Check what a metric is given: vectors of 0 and 1, vectors of numbers, of one length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Numbers = NDArray[np.float64]
 
 
 def row(owner: str, option: str, values: ArrayLike) -> NDArray[np.generic]:
-    """The values as an array, when they are one row of at least one number."""
+    """Return the values as an array, when they are one row of at least one number."""
     try:
         array = np.asarray(values)
     except ValueError:  # rows of unequal lengths
@@ -29,16 +29,16 @@ def row(owner: str, option: str, values: ArrayLike) -> NDArray[np.generic]:
 
 
 def flags(owner: str, option: str, values: ArrayLike) -> Flags:
-    """The values as booleans, when each is 0 or 1.
+    """Return the values as booleans, when each is 0 or 1.
 
     >>> flags("auc_roc", "labels", [0, 1, 2])
     Traceback (most recent call last):
-    ValueError: auc_roc needs 0 or 1 (False or True) for each of labels. Got 2 at place 2 instead.
+    ValueError: auc_roc needs 0 or 1 (False or True) for each of labels. Got 2 at index 2 instead.
     """
     array = row(owner, option, values)
     wrong = np.flatnonzero((array != 0) & (array != 1))
     if len(wrong):
-        got = f"{array[wrong[0]]} at place {wrong[0]}"
+        got = f"{array[wrong[0]]} at index {wrong[0]}"
         raise ValueError(
             f"{owner} needs 0 or 1 (False or True) for each of {option}. Got {got} instead."
         )
@@ -46,19 +46,20 @@ def flags(owner: str, option: str, values: ArrayLike) -> Flags:
 
 
 def numbers(owner: str, option: str, values: ArrayLike) -> Numbers:
-    """The values as floats, when none is NaN. Infinite ones have a rank and may stay."""
+    """Return the values as floats, when none is NaN. Infinite ones have a rank and may stay."""
     array = row(owner, option, values).astype(np.float64)
     wrong = np.flatnonzero(np.isnan(array))
     if len(wrong):
         raise ValueError(
-            f"{owner} cannot rank NaN, and {len(wrong)} of {len(array)} {option} are NaN, the first at place {wrong[0]}.\n"
+            f"{owner} cannot rank NaN, and {len(wrong)} of {len(array)} {option} are NaN, "
+            f"the first at index {wrong[0]}.\n"
             f"  Leave these points out of labels and {option} alike, or give them a number."
         )
     return array
 
 
 def labels_and_scores(owner: str, labels: ArrayLike, scores: ArrayLike) -> tuple[Flags, Numbers]:
-    """Both rows, when they are sound, of one length, and at least one point is anomalous."""
+    """Return both vectors, when they have one length and at least one point is anomalous."""
     true, values = flags(owner, "labels", labels), numbers(owner, "scores", scores)
     _same_length(owner, len(true), "scores", len(values))
     needs_an_anomaly(owner, true)
@@ -66,25 +67,27 @@ def labels_and_scores(owner: str, labels: ArrayLike, scores: ArrayLike) -> tuple
 
 
 def labels_and_flags(owner: str, labels: ArrayLike, predicted: ArrayLike) -> tuple[Flags, Flags]:
-    """Both rows, when they are sound and of one length."""
+    """Return both vectors, when they have one length."""
     true, flagged = flags(owner, "labels", labels), flags(owner, "predicted", predicted)
     _same_length(owner, len(true), "predicted", len(flagged))
     return true, flagged
 
 
 def needs_an_anomaly(owner: str, true: Flags) -> None:
-    """Without an anomalous point there is nothing to find, so no score."""
+    """Refuse labels without an anomalous point: there is nothing to find, so no score."""
     if not true.any():
         raise ValueError(
             f"{owner} needs at least one point with label 1. All {len(true)} labels are 0.\n"
-            "  Take a series that holds an anomaly; on normal points alone only false alarms can be counted (confusion)."
+            "  Take a series that holds an anomaly; on normal points alone only false alarms "
+            "can be counted (confusion)."
         )
 
 
 def _same_length(owner: str, points: int, option: str, others: int) -> None:
     if points != others:
         raise ValueError(
-            f"{owner} needs one of {option} for each label. Got {points} labels and {others} {option}."
+            f"{owner} needs one of {option} for each label. "
+            f"Got {points} labels and {others} {option}."
         )
 
 

@@ -1,17 +1,18 @@
 r"""Affiliation: how near flags and events are to each other, against flags thrown at random.
 
-Time is a line, a point i the interval [i, i + 1). Each event e owns the zone of all moments that are nearer to it than to
-any other event, so zones meet half way between events. Within its zone Z:
+Time is a line, a point i the interval [i, i + 1). Each event e owns the zone of all moments that
+are nearer to it than to any other event, so zones meet half way between events. Within its zone Z:
 
-    precision_e = mean over flagged x of  P(dist(X, e) > dist(x, e))      X uniform in Z; 1 for x inside e
-    recall_e    = mean over y in e of     P(|X − y| > dist(y, flags))     0 when nothing in Z is flagged
+    precision_e = mean over flagged x of  P(dist(X, e) > dist(x, e)),   1 for x inside e
+    recall_e    = mean over y in e of     P(|X − y| > dist(y, flags)),  0 without a flag in Z
 
-Precision is the mean over the events with a flag in their zone, recall the mean over all events. Huet et al. 2022, "Local
-Evaluation of Time Series Anomaly Detection Algorithms", KDD, arXiv:2206.13167. Both means are integrals, and exact:
-their integrands are straight lines between kinks that are known.
+X is uniform in Z. Precision is the mean over the events with a flag in their zone, recall the mean
+over all events. Huet et al. 2022, "Local Evaluation of Time Series Anomaly Detection Algorithms",
+KDD, arXiv:2206.13167. Both means are integrals, and exact: their integrands are straight lines
+between kinks that are known.
 
-Random flags earn about one half, not 0: flagging every point earns a precision of (1 + s²)/2 for an event amid its
-zone that fills the share s of it, and a recall of 1.
+Random flags earn about one half, not 0: flagging every point earns a precision of (1 + s²)/2 for an
+event amid its zone that fills the share s of it, and a recall of 1.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class Affiliation(NamedTuple):
 
 
 def affiliation(labels: ArrayLike, predicted: ArrayLike) -> Affiliation:
-    """Precision, recall and F1 by affiliation. Without any flag, where the paper has no precision, all three are 0.0.
+    """Compute precision, recall and F1 by affiliation; without any flag all three are 0.0.
 
-    An event [4, 6) on ten points, flagged one point late, [6, 7): on average x is .5 away, which 7 of 10 moments exceed,
-    and y is 1 away, which 8 of 10 exceed.
+    An event [4, 6) on ten points, flagged one point late, [6, 7): on average x is .5 away, which
+    7 of 10 moments exceed, and y is 1 away, which 8 of 10 exceed.
 
     >>> near = affiliation([0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     >>> round(near.precision, 6), round(near.recall, 6), round(near.f1, 6)
@@ -65,7 +66,7 @@ def affiliation(labels: ArrayLike, predicted: ArrayLike) -> Affiliation:
 
 
 def _zones(truth: list[tuple[int, int]], points: int) -> list[Interval]:
-    """The moments nearest to each event.
+    """Return the zone of moments nearest to each event.
 
     >>> _zones([(2, 4), (9, 10)], 12)
     [(0.0, 6.5), (6.5, 12.0)]
@@ -75,7 +76,7 @@ def _zones(truth: list[tuple[int, int]], points: int) -> list[Interval]:
 
 
 def _event_precision(event: Interval, zone: Interval, flags: Numbers) -> float:
-    """How surely the flags of a zone are nearer to its event than a moment drawn at random. flags (pieces, 2)."""
+    """Compute how surely flags (pieces, 2) are nearer to the event than a random moment."""
     (start, stop), (low, high) = event, zone
 
     def nearer(x: Numbers) -> Numbers:
@@ -92,7 +93,7 @@ def _event_precision(event: Interval, zone: Interval, flags: Numbers) -> float:
 
 
 def _event_recall(event: Interval, zone: Interval, flags: Numbers) -> float:
-    """How surely the moments of an event are nearer to a flag of its zone than to a moment drawn at random."""
+    """Compute how surely moments of the event are nearer to a flag than to a random moment."""
     starts, stops = flags.T
 
     def nearer(y: Numbers) -> Numbers:
@@ -107,7 +108,7 @@ def _event_recall(event: Interval, zone: Interval, flags: Numbers) -> float:
 
 
 def _distance(x: Numbers, pieces: Numbers) -> Numbers:
-    """From each moment to the nearest of the pieces, which are apart and in order.
+    """Measure from each moment to the nearest of the pieces, which are apart and in order.
 
     >>> _distance(np.array([0.0, 2.5, 4.0, 5.5]), np.array([[2.0, 3.0], [6.0, 7.0]])).tolist()
     [2.0, 0.0, 1.0, 0.5]
@@ -121,13 +122,13 @@ def _distance(x: Numbers, pieces: Numbers) -> Numbers:
 def _farther(
     away: Numbers, start: Numbers | float, stop: Numbers | float, zone: Interval
 ) -> Numbers:
-    """The share of the zone that is farther from [start, stop] than `away`."""
+    """Compute the share of the zone that is farther from [start, stop] than `away`."""
     low, high = zone
     return 1 - (np.minimum(stop + away, high) - np.maximum(start - away, low)) / (high - low)
 
 
 def _mean(value: Callable[[Numbers], Numbers], pieces: Numbers, kinks: Numbers) -> float:
-    """The mean of a function over pieces; as it is straight between its kinks, the middle of each stretch says all."""
+    """Average a function over pieces: it is linear between kinks, so midpoints are exact."""
     edges = np.unique(np.append(pieces.ravel(), kinks))
     middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
     width[_distance(middle, pieces) > 0] = 0.0

@@ -10,10 +10,11 @@ from locant.anomaly.metrics.base import Metric
 
 
 def auc_roc(labels: ArrayLike, scores: ArrayLike) -> float:
-    """P(score of an anomalous point > score of a normal one), ties counted half. Chance is .5.
+    """Compute P(score of an anomalous point > score of a normal one), ties counted half.
 
-    With the ranks r of all scores, equal scores sharing their mean rank, a anomalous and n normal points:
-    AUC = (Σ r over anomalous points − a(a+1)/2) / (a·n). Mann and Whitney 1947.
+    Chance is .5. With the ranks r of all scores, equal scores sharing their mean rank, a anomalous
+    and n normal points: AUC = (Σ r over anomalous points − a(a+1)/2) / (a·n).
+    Mann and Whitney 1947.
 
     >>> auc_roc([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
     0.875

@@ -11,10 +11,11 @@ from locant.anomaly.metrics.base import Metric
 
 
 def average_precision(labels: ArrayLike, scores: ArrayLike) -> float:
-    """AP = Σ_k (R_k − R_(k−1))·P_k over the distinct scores from the highest down, as in scikit-learn.
+    """Compute AP = Σ_k (R_k − R_(k−1))·P_k over the distinct scores from the highest down.
 
-    Steps, no straight lines between them: those would flatter (Davis and Goadrich 2006). Equal scores are flagged
-    together, so constant scores give the share of anomalous points, which is also the level of chance.
+    As in scikit-learn: steps, no straight lines between them, which would flatter (Davis and
+    Goadrich 2006). Equal scores are flagged together, so constant scores give the share of
+    anomalous points, which is also the level of chance.
 
     >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8333

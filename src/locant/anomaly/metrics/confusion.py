@@ -19,7 +19,7 @@ class Confusion(NamedTuple):
 
 
 def confusion(labels: ArrayLike, predicted: ArrayLike) -> Confusion:
-    """Each point counts once, whatever event it belongs to.
+    """Count each point once, whatever event it belongs to.
 
     >>> confusion([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
     Confusion(precision=0.5, recall=0.5, f1=0.5, false_alarms=0.25)

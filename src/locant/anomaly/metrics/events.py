@@ -12,7 +12,7 @@ from locant.anomaly.metrics.base import Metric
 
 
 def events(labels: ArrayLike) -> list[tuple[int, int]]:
-    """The runs of True as half-open intervals (start, stop), in order.
+    """Return the runs of True as half-open intervals (start, stop), in order.
 
     >>> events([0, 1, 1, 0, 1])
     [(1, 3), (4, 5)]
@@ -25,7 +25,7 @@ def events(labels: ArrayLike) -> list[tuple[int, int]]:
 
 
 def event_recall(windows: Iterable[tuple[int, int]], predicted: ArrayLike) -> float:
-    """The share of windows with at least one flagged point. A window is half open: (start, stop).
+    """Compute the share of windows (start, stop), half open, with at least one flagged point.
 
     >>> event_recall([(0, 2), (3, 5)], [0, 0, 0, 0, 1])
     0.5
@@ -45,7 +45,8 @@ def _inside(windows: list[tuple[int, int]], points: int) -> list[tuple[int, int]
     for start, stop in windows:
         if not 0 <= start < stop <= points:
             raise ValueError(
-                f"event_recall was given the window ({start}, {stop}), but there are {points} points.\n"
+                f"event_recall was given the window ({start}, {stop}), "
+                f"but there are {points} points.\n"
                 f"  A window holds the points start..stop−1, so 0 ≤ start < stop ≤ {points}."
             )
     return windows

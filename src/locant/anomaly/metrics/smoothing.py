@@ -1,9 +1,10 @@
-"""Deviations spread over their neighbourhood: one odd point may be chance, many near each other are not.
+"""Smooth residuals over time: one odd point may be chance, many near each other are not.
 
-    smooth(t) = √( Σ_s w(s)·deviation(t − s)² ),      w a Gaussian of standard deviation `width`, Σ w = 1
+    smooth(t) = √( Σ_s w(s)·residual(t − s)² ),    w a Gaussian of std `width`, Σ w = 1
 
-A root mean square and not a mean, so that a single large deviation still counts. Events are narrowed afterwards to the
-points that caused them, so that nothing is smeared in what a person is shown.
+A root mean square and not a mean, so that a single large deviation still counts. Events are
+narrowed afterwards to the points that caused them, so that nothing is smeared in what a person is
+shown.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ REACH = 3  # standard deviations on either side; beyond there is next to nothing
 
 
 def usual_width(length: int) -> int:
-    """The width for a series of so many points.
+    """Return the default width for a series of so many points.
 
     >>> usual_width(4000), usual_width(50), usual_width(10**6)
     (50, 0, 200)
@@ -26,7 +27,7 @@ def usual_width(length: int) -> int:
 
 
 def smooth(deviations: Numbers, width: int) -> Numbers:
-    """Deviations (T,F) smoothed along time; at the ends over what there is.
+    """Smooth residuals (T,F) along time; at the ends over the rows that exist.
 
     >>> smooth(np.array([[0.0], [3.0], [0.0]]), 0).ravel().tolist()
     [0.0, 3.0, 0.0]
@@ -44,7 +45,7 @@ def smooth(deviations: Numbers, width: int) -> Numbers:
 
 
 def random_scores(points: int, width: int, seed: int = 0) -> Numbers:
-    """Scores that know nothing, at a smoothing, (T,): what is scored must be held against them.
+    """Draw random scores, smoothed, (T,): every other score is compared with them.
 
     >>> random_scores(3, 0).round(3).tolist()
     [0.637, 0.27, 0.041]
@@ -53,14 +54,14 @@ def random_scores(points: int, width: int, seed: int = 0) -> Numbers:
 
 
 def bell(width: int) -> Numbers:
-    """The weights of a Gaussian, cut off where it is next to nothing."""
+    """Return the weights of a Gaussian, cut off at three standard deviations."""
     steps = np.arange(-REACH * width, REACH * width + 1)
     weights = np.exp(-0.5 * (steps / width) ** 2)
     return weights / weights.sum()
 
 
 def _spread(values: Numbers, weights: Numbers) -> Numbers:
-    """Every value spread by the weights, by Fourier transforms: (T,)."""
+    """Convolve the values with the weights, by Fourier transforms: (T,)."""
     size = 1 << (len(values) + len(weights) - 1).bit_length()
     product = np.fft.rfft(values, size) * np.fft.rfft(weights, size)
     return np.fft.irfft(product, size)[len(weights) // 2 :][: len(values)]

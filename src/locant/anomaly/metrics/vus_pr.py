@@ -1,23 +1,26 @@
-r"""VUS-PR: the volume under the precision-recall surface, which forgives scores that come a little early or late.
+r"""VUS-PR: the volume under the precision-recall surface; it forgives small shifts in time.
 
-    label_ℓ(i)  = min(1, Σ over ranges of √(1 − distance/ℓ)  where 1 ≤ distance ≤ ℓ/2)     1 inside a range
+    label_ℓ(i)  = min(1, Σ over ranges of √(1 − distance/ℓ)  where 1 ≤ distance ≤ ℓ/2),
+                  1 inside a range
     TP          = Σ label_ℓ over flagged points
     P_ℓ         = Σ label + ½·Σ label_ℓ over flagged points of the buffers
     precision   = TP / number of flagged points
     recall      = min(1, TP / P_ℓ) · share of regions with a flagged point
-    VUS-PR      = mean over ℓ = 0..window of the sum of steps  (recall_k − recall_{k−1}) · precision_k
+    VUS-PR      = mean over ℓ = 0..window of Σ_k (recall_k − recall_{k−1}) · precision_k
 
-Paparrizos et al. 2022, "Volume Under the Surface", PVLDB 15(11), as the benchmark TSB-AD computes it (Liu and
-Paparrizos, NeurIPS 2024; version 1.5): its values are reproduced to rounding. What its program decides:
+Paparrizos et al. 2022, "Volume Under the Surface", PVLDB 15(11), as the benchmark TSB-AD computes
+it (Liu and Paparrizos, NeurIPS 2024; version 1.5): its values are reproduced to rounding. What its
+program decides:
 
 - ℓ is the whole buffer: ⌊ℓ/2⌋ points on each side of a range, fewer at the ends of the series.
 - P_ℓ counts a point of a buffer only when it is flagged, so it depends on the threshold.
-- Ranges whose buffers share a point are one region, which counts as found when one of its points is flagged.
+- Ranges whose buffers share a point are one region, found when one of its points is flagged.
 - Thresholds are the scores at 250 evenly spaced ranks: every score up to 250 points.
 
-What it rewards: scores that are the labels earn 1, with any window. A flagged point of a buffer costs less precision
-than one farther away and adds to recall, so a peak near the event earns part of the credit, and scores blurred by less
-than the buffers lose next to nothing. Constant scores earn the share of anomalous points, and more with a window.
+What it rewards: scores that are the labels earn 1, with any window. A flagged point of a buffer
+costs less precision than one farther away and adds to recall, so a peak near the event earns part
+of the credit, and scores blurred by less than the buffers lose next to nothing. Constant scores
+earn the share of anomalous points, and more with a window.
 """
 
 from __future__ import annotations
@@ -37,12 +40,12 @@ Ints = NDArray[np.int64]
 
 
 def vus_pr(labels: ArrayLike, scores: ArrayLike, *, window: int) -> float:
-    """Average the area under the range-based precision-recall curve over the buffer lengths 0..window.
+    """Average the area under the range-based precision-recall curve over buffers 0..window.
 
     window  the longest buffer, in points: half of it lies on each side of every anomalous range.
             `vus_window` gives the length that TSB-AD takes for a series
 
-    A peak one point late earns the level of chance without buffers, and part of the credit with them:
+    A peak one point late earns chance level without buffers, and part of the credit with them:
 
     >>> event = [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
     >>> late = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
@@ -64,7 +67,7 @@ class _Curve(NamedTuple):
     first: Ints  # (T,) the first threshold that flags a point
     hits: Numbers  # (thresholds,) flagged points inside ranges
     ranges: Ints  # (ranges, 2) half open
-    points: Ints  # (N,) the points outside ranges that some buffer may reach, once for each range and side
+    points: Ints  # (N,) points outside ranges that a buffer may reach, once a range and side
     distances: Ints  # (N,) of those to their range, rising
 
     @classmethod
@@ -82,14 +85,14 @@ class _Curve(NamedTuple):
         )
 
     def area(self, length: int) -> float:
-        """The area under the range-based precision-recall curve with one buffer length."""
+        """Compute the area under the range-based precision-recall curve with one buffer length."""
         near = _running(*self._buffer(length), len(self.flagged))
         hits, inside = self.hits + near, self.hits[-1]
         recall = np.minimum(hits / (inside + near / 2), 1.0) * self._found(length // 2)
         return float(np.diff(recall, prepend=0.0) @ (hits / self.flagged))
 
     def _buffer(self, length: int) -> tuple[Ints, Numbers]:
-        """The first thresholds and the labels of the points in buffers of this length."""
+        """Return the first thresholds and the labels of the points in buffers of this length."""
         count = np.searchsorted(self.distances, length // 2, side="right")
         weights = np.sqrt(1 - self.distances[:count] / max(length, 1))
         soft = np.minimum(np.bincount(self.points[:count], weights, len(self.first)), 1.0)  # (T,)
@@ -97,7 +100,7 @@ class _Curve(NamedTuple):
         return self.first[where], soft[where]
 
     def _found(self, half: int) -> Numbers:
-        """The share of regions with a flagged point, at each threshold."""
+        """Compute the share of regions with a flagged point, at each threshold."""
         apart = self.ranges[1:, 0] - half > self.ranges[:-1, 1] - 1 + half
         starts = self.ranges[np.append(True, apart), 0] - half
         stops = self.ranges[np.append(apart, True), 1] + half
@@ -110,7 +113,7 @@ class _Curve(NamedTuple):
 
 
 def _near(true: Flags, ranges: Ints, half: int) -> tuple[Ints, Ints]:
-    """The points outside ranges at a distance of 1..half from a range, and the distances, the nearest first.
+    """Find the points at a distance of 1..half from a range, and the distances, nearest first.
 
     >>> points, distances = _near(np.array([0, 0, 1, 0], bool), np.array([[2, 3]]), 2)
     >>> points.tolist(), distances.tolist()
@@ -127,7 +130,7 @@ def _near(true: Flags, ranges: Ints, half: int) -> tuple[Ints, Ints]:
 
 
 def _running(first: Ints, weights: Numbers | None, count: int) -> Numbers:
-    """The sum of the weights (1 each without any) of what each of `count` thresholds flags."""
+    """Sum the weights (1 each without any) of what each of `count` thresholds flags."""
     return np.cumsum(np.bincount(first, weights, count)).astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""The window of VUS-PR for a series: its period, as the benchmark TSB-AD finds it, so that values can be compared."""
+"""The window of VUS-PR for a series: its period, found as the benchmark TSB-AD finds it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ WITHOUT_PERIOD = 125
 def vus_window(values: Numbers) -> int:
     """Find the lag at which the first column of a series (T,F) is most like itself again.
 
-    It is the highest peak of the autocorrelation from lag 4 on. Where there is none, or where it lies outside
-    6..303 rows, the window is 125. These are the rules of TSB-AD 1.5 (`find_length_rank`, rank 1).
+    It is the highest peak of the autocorrelation from lag 4 on. Where there is none, or where it
+    lies outside 6..303 rows, the window is 125. These are the rules of TSB-AD 1.5
+    (`find_length_rank`, rank 1).
 
     >>> vus_window(np.sin(2 * np.pi * np.arange(500) / 24)[:, None])
     24
@@ -35,7 +36,7 @@ def vus_window(values: Numbers) -> int:
 
 
 def _autocorrelation(column: Numbers) -> Numbers:
-    """The sum of products of a column with itself at every lag, over the sum of squares, (T,)."""
+    """Sum the products of a column with itself at every lag, over the sum of squares, (T,)."""
     rest = column - column.mean()
     power = np.abs(np.fft.rfft(rest, 2 * len(rest))) ** 2
     products = np.fft.irfft(power, 2 * len(rest))[: len(rest)]

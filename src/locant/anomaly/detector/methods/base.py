@@ -1,7 +1,7 @@
 """The interface of a detection method: learn from clean rows, then predict every row of a series.
 
-A new method is one file in this folder with one subclass of `Method` that has a `name`. It then takes
-part in the self-test and can be asked for: `locant detect mine.csv --method NAME`.
+A new method is one file in this folder with one subclass of `Method` that has a `name`. It then
+takes part in the self-test and can be asked for: `locant detect mine.csv --method NAME`.
 """
 
 from __future__ import annotations

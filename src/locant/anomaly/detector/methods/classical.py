@@ -1,4 +1,4 @@
-"""The classical methods behind the interface of the transformer: waves, window PCA, similar windows."""
+"""Classical methods behind the common interface: waves, window PCA, similar windows."""
 
 from __future__ import annotations
 
