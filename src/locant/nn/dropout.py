@@ -1,4 +1,4 @@
-"""Dropout, exact or quick. On a CPU drawing the random numbers costs more than all else in a small model."""
+"""Dropout, exact or fast: on a CPU the random numbers cost more than the rest of a small model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from locant._internal.checks import one_of, share
 
 SOURCES = ("fresh", "bits", "pool")
 BITS = 16
-POOL = 1 << 22  # masks are windows into so many numbers, each from a place drawn anew
+POOL = 1 << 22  # numbers in a pool; each mask is a window that starts at a random index
 
 
 class BitDropout(nn.Dropout):
-    """Dropout that decides by 16 fresh random bits a number: as independent as torch's, several times quicker on a CPU.
+    """Dropout that takes 16 fresh random bits for each number.
 
-    The share is rounded to 1/65,536.
+    It is as independent as torch's and several times faster on a CPU. The probability is rounded to
+    1/65,536.
 
     >>> drop = BitDropout(0.25)
     >>> drop(torch.ones(400, 100)).unique().tolist()
@@ -33,9 +34,10 @@ class BitDropout(nn.Dropout):
 
 
 class PooledDropout(nn.Dropout):
-    """Dropout whose mask is a random window of one pool of numbers drawn once.
+    """Dropout whose mask is a random window of one pool that is drawn once.
 
-    The share that is dropped is the same; masks of different calls overlap in the pool, which exact dropout's never do.
+    The probability is the same, but masks of different calls overlap in the pool; those of exact
+    dropout never do.
 
     >>> drop = PooledDropout(0.25)
     >>> kept = drop(torch.ones(400, 100))
@@ -53,20 +55,21 @@ class PooledDropout(nn.Dropout):
 
 
 def make_dropout(owner: str, dropped: float, source: str = "fresh") -> nn.Dropout:
-    """Dropout by its share: torch's own ("fresh"), by 16 fresh "bits" each, or by windows of a "pool"."""
+    """Make dropout of a probability: torch's own ("fresh"), or from 16 random "bits" or a "pool"."""
     kinds = {"fresh": nn.Dropout, "bits": BitDropout, "pool": PooledDropout}
     return kinds[one_of(owner, "dropout_from", source, SOURCES)](share(owner, "dropout", dropped))
 
 
 def is_quick(drop: nn.Dropout | None) -> bool:
-    """Whether it is another dropout than torch's own."""
+    """Say whether a dropout layer is one of the fast ones, not torch's own."""
     return isinstance(drop, BitDropout | PooledDropout)
 
 
 def _kept(x: Tensor, edge: int, factor: float) -> Tensor:
-    """`factor` where 16 random bits, as a number from −2¹⁵ up to 2¹⁵ − 1, are `edge` or more, else 0; they follow torch's seed.
+    """Draw a mask of x's shape: `factor` where 16 random bits, as an int16, are `edge` or more, else 0.
 
-    On a CPU numpy draws and compares: three times as fast as torch draws, and half as fast again as it makes floats of booleans.
+    The bits follow torch's seed. On a CPU numpy draws and compares them: it draws three times as
+    fast as torch, and turns booleans into floats half as fast again.
     """
     count = -(-x.numel() // 4)  # words of 64 bits
     if x.device.type != "cpu":

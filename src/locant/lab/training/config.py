@@ -1,4 +1,4 @@
-"""One run: all that determines it, as plain values with a digest."""
+"""The settings of one run: everything that determines it, as plain values with a digest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAME_CODE = Path(__file__).with_name("same_code.json")
 
 
 class Plain(BaseModel):
-    """Frozen, and wrong fields are refused."""
+    """Settings that cannot change; unknown fields are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,37 +39,33 @@ class ModelConfig(Plain):
     head: int = Field(0, ge=0)  # hidden width of the head; 0 is one linear layer
     dropout: float = Field(0.0, ge=0, lt=1)
     dropout_from: Literal["fresh", "bits", "pool"] = "fresh"  # torch's own, or quicker
-    input_dropout: Literal["always", "if added"] = (
-        "always"  # or only where the encoding adds to the input
-    )
-    initialisation: Literal["torch", "xavier"] = (
-        "torch"  # of attention's projections and the output head
-    )
+    # Dropout of the input: always, or only where the encoding adds to it.
+    input_dropout: Literal["always", "if added"] = "always"
+    # How attention's projections and the output head start.
+    initialisation: Literal["torch", "xavier"] = "torch"
 
 
 class TrainingConfig(Plain):
-    """How it is trained."""
+    """How the model is trained."""
 
     steps: int = Field(250, ge=1)
     batch: int = Field(32, ge=1)
-    rate: float = Field(3e-3, gt=0)
-    positional_rate: float = Field(1.0, gt=0)  # times `rate`, for what the encoding learns
+    rate: float = Field(3e-3, gt=0)  # the learning rate
+    positional_rate: float = Field(1.0, gt=0)  # times `rate`, for the encoding's own parameters
     weight_decay: float = Field(0.01, ge=0)
     beta2: float = Field(0.98, gt=0, lt=1)
     warm_up: int = Field(50, ge=0)
     schedule: Literal["constant", "cosine"] = "constant"
-    final: float = Field(0.1, ge=0, le=1)  # share of the rate at the end of a cosine
-    pace_every: int = Field(1, ge=1)  # steps between changes of the rate
+    final: float = Field(0.1, ge=0, le=1)  # factor of the learning rate at the end of a cosine
+    pace_every: int = Field(1, ge=1)  # steps between updates of the learning rate
     clip: float = Field(1.0, gt=0)
     validate_every: int = Field(50, ge=1)
     validation: int = Field(500, ge=1)  # rows, or series
     test: int = Field(2000, ge=1)  # rows, or series
-    stop_below: float = Field(
-        0.0, ge=0
-    )  # training ends when three validations in a row lie below; for scores to lower
-    abandon_above: float | None = (
-        None  # a run of a search ends when its mean over the second half can only lie above
-    )
+    # Training ends early when three validations in a row are below this; for scores to lower.
+    stop_below: float = Field(0.0, ge=0)
+    # A run of a search ends early when its mean over the second half must end above this.
+    abandon_above: float | None = None
 
 
 class RunConfig(Plain):
@@ -80,21 +76,19 @@ class RunConfig(Plain):
     name: str  # of the row that it belongs to
     encoding: str
     options: dict[str, Any] = {}
-    control: Literal["", "scramble", "alone"] = (
-        ""  # order destroyed; or every token sees itself only
-    )
-    baseline: str = ""  # a plain method of the task instead of a model
-    match_scale: bool = True  # what is added to the input gets the size of the tokens
-    positions: Literal["order", "times"] = (
-        "order"  # counted, or told by the clock of the task's data
-    )
+    # A control: positions scrambled, or every token sees only itself.
+    control: Literal["", "scramble", "alone"] = ""
+    baseline: str = ""  # a baseline of the task instead of a model
+    match_scale: bool = True  # what an encoding adds to the input gets the scale of the tokens
+    # Positions are counted, or are the times in the task's data.
+    positions: Literal["order", "times"] = "order"
     seed: int
     device: str = "cpu"
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
 
     def digest(self) -> str:
-        """A name for these settings. Counted positions, the usual ones, are left unsaid."""
+        """Name these settings; counted positions, the default, are no part of the name."""
         unsaid = {"name", "positions"} if self.positions == "order" else {"name"}
         return _short(json.dumps(self.model_dump(exclude=unsaid), sort_keys=True))
 
@@ -108,8 +102,7 @@ class RunConfig(Plain):
         return _same_code().get(name, name)
 
     def starts(self) -> list[Start]:
-        """Where the code that decides a run begins: the loop, the task, and the encoding or plain
-        method by its name."""
+        """List the definitions that a run starts from: `execute`, its task, its encoding or baseline."""
         starts = [(PACKAGE / "lab" / "training" / "evaluate.py", "execute"), task_source(self.task)]
         if not self.baseline:
             entry = describe(self.encoding)

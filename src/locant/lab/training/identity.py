@@ -1,8 +1,9 @@
-"""Which code decides a run: everything that can be reached from its task, its encoding and the training loop.
+"""Find the code that decides a run: all that its task, encoding and training loop can reach.
 
-Reached are definitions, not files: a function, a class or a constant counts when something that counts names it. Each
-is reduced to its syntax tree without docstrings, types of arguments and the words of errors. So a comment, a moved or
-split file, a new function beside the others cost nobody a training; a changed formula makes old runs strangers.
+Definitions count, not files: a function, a class or a constant counts when something that counts
+names it. Each is reduced to its syntax tree without docstrings, types of arguments and the words of
+errors. A comment, a moved or split file, or a new function beside the others therefore retrains
+nothing; after a changed formula, stored runs no longer count.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Start = tuple[Path, str]  # a file, and a name in it
 
 
 def reached(starts: Iterable[Start]) -> dict[Start, list[str]]:
-    """Every definition that counts, by file and name: the digests of its statements."""
+    """Collect every definition that counts: (file, name) → the digests of its statements."""
     found: dict[Start, list[str]] = {}
     waiting = list(starts)
     while waiting:
@@ -41,7 +42,7 @@ def reached(starts: Iterable[Start]) -> dict[Start, list[str]]:
 
 
 def fingerprint(starts: Iterable[Start], *more: str) -> str:
-    """A name for the code that can be reached, whatever files it lies in; and for what else is said."""
+    """Name the code that can be reached, whatever its files are called, and further texts."""
     listed = tuple(starts)
     return _fingerprint(listed, more, tuple(path.stat().st_mtime_ns for path, _ in listed))
 
@@ -55,7 +56,7 @@ def _fingerprint(
 
 
 class Statement(NamedTuple):
-    """What counts of one statement, and the names in it, each with the attribute that is asked of it ("" for none)."""
+    """The digest of a statement, and the names in it, each with the attribute taken ("" for none)."""
 
     digest: str
     names: frozenset[tuple[str, str]]
@@ -63,7 +64,7 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A file: its statements by the name they define ("" for those that define none), and what it takes from others."""
+    """A file: its statements by the name they define ("" for none), and the names it imports."""
 
     path: Path
     defined: dict[str, list[Statement]] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """A file as it is now."""
+    """Parse a file as it is now."""
     return _parsed(path, path.stat().st_mtime_ns)
 
 
@@ -93,7 +94,7 @@ def _parsed(path: Path, _changed: int) -> Source:
 
 
 def _imports(node: ast.AST, path: Path) -> Iterator[tuple[str, Start]]:
-    """The names that an import statement takes from locant's files, or from those beside a user's own."""
+    """List the names that an import takes from locant's files, or from those beside a user's file."""
     if isinstance(node, ast.ImportFrom) and node.module and not node.level:
         for alias in node.names:
             there = _import(node.module, alias.name, path)
@@ -107,7 +108,8 @@ def _imports(node: ast.AST, path: Path) -> Iterator[tuple[str, Start]]:
 
 
 def _import(module: str, name: str, beside: Path) -> Start | None:
-    """Where `from module import name` leads: to a file, or to a name in one; None outside of locant and its guests."""
+    """Resolve `from module import name` to a file or a name in one; None outside of user code and
+    locant."""
     whole = _file(f"{module}.{name}", beside)
     if whole is not None:
         return whole, ""
@@ -116,7 +118,7 @@ def _import(module: str, name: str, beside: Path) -> Start | None:
 
 
 def _file(module: str, beside: Path) -> Path | None:
-    """The file of a module of locant's, or of one that lies beside a user's own file."""
+    """Find the file of a module of locant, or of one beside a user's own file."""
     first, *rest = module.split(".")
     ours = first == PACKAGE.name
     if not ours and beside.is_relative_to(PACKAGE):
@@ -127,7 +129,7 @@ def _file(module: str, beside: Path) -> Path | None:
 
 
 def _defines(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives a meaning to."""
+    """List the names that a statement defines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -136,7 +138,7 @@ def _defines(node: ast.stmt) -> Iterator[str]:
 
 
 def _for_readers(node: ast.stmt) -> bool:
-    """Docstrings, and imports for types alone."""
+    """Say whether a statement is a docstring, or an import for types only."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True
     return (
@@ -147,7 +149,7 @@ def _for_readers(node: ast.stmt) -> bool:
 
 
 def _named(statement: Statement, source: Source) -> Iterator[Start]:
-    """What a statement names that is defined in its file, or taken from another."""
+    """List what a statement names, as defined in its file or imported from another."""
     for name, attribute in statement.names:
         if name in source.defined:
             yield source.path, name
@@ -157,7 +159,7 @@ def _named(statement: Statement, source: Source) -> Iterator[Start]:
 
 
 def _whole(there: Start) -> list[Start]:
-    """One name of a file, or all of them."""
+    """Return one name of a file, or all of them when none is given."""
     path, name = there
     return [(path, name)] if name else [(path, one) for one in read_source(path).defined]
 
@@ -171,7 +173,7 @@ def _statement(node: ast.stmt) -> Statement:
 
 
 class _Stripper(ast.NodeTransformer):
-    """Takes out what decides no number: docstrings, types of arguments, the words of errors, where a name comes from."""
+    """Remove what decides no number: docstrings, types of arguments, words of errors, imports."""
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
