@@ -75,8 +75,8 @@ THEMES = {
 
 
 def colour(name: str) -> str:
-    """Return the color of an encoding; for a name that is not ours, a spare one that depends only on
-    the name."""
+    """Return the color of an encoding; for a name that is not ours, a spare one that depends on
+    the name only."""
     return COLOURS.get(name) or SPARE[_number(name) % len(SPARE)]
 
 
