@@ -19,9 +19,10 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"nn"},
     {"lab.tasks", "lab.training", "anomaly.series", "anomaly.metrics", "anomaly.baselines"},
     {"anomaly.detector", "certification", "testing", "lab.study", "lab.study_files", "lab.engine"}
-    | {"lab.store", "lab.studies"},
+    | {"lab.store", "lab.studies", "lab.binding", "lab.own_data", "lab.own_encodings"}
+    | {"lab.progress"},
     {"lab.statistics", "figures.data", "figures.walkthrough", "figures.plots"},
-    {"lab.report"},
+    {"lab.report", "lab.study_result", "lab.comparison", "lab.compare"},
     {"explorer", "bench"},
     {"cli", "__main__"},
 ]

@@ -21,13 +21,13 @@ class Broken(Encoding):
 @pytest.mark.parametrize(
     ("request_", "why"),
     [
-        ({"workers": -1}, "at least 0 for --workers"),
+        ({"workers": -1}, "at least 0 for workers"),
         ({"encodings": " , "}, "--encodings needs at least one word"),
         ({"encodings": "rotary,broken.py:Broken"}, r"Broken cannot be built: .*of no use"),
         ({"change": ["model.dim=7"]}, "none cannot be built: .*dim=7"),
         ({"change": ["device=nonsense"]}, "'nonsense' cannot be used here"),
         ({"device": "meta"}, "'meta' cannot be used here"),
-        ({"train_length": 5, "columns": "x"}, "--train-length, --columns: for your own data alone"),
+        ({"train_length": 5, "columns": "x"}, "train_length, columns: for your own data alone"),
         ({"store": Path("runs.json.gz")}, "packed file, which takes no more runs"),
         ({"change": ["task_options.length=long"]}, "length"),
     ],

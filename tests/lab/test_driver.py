@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import pytest
 from common_lab import write_tiny
-from rich.console import Console
 
-from locant.cli.compare import Display
 from locant.lab.engine import driver as driver_module
 from locant.lab.engine import local
 from locant.lab.engine.attempt import RunFiles, attempt
 from locant.lab.engine.driver import Driver
+from locant.lab.progress import Display
 from locant.lab.store import store as store_module
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
@@ -277,7 +276,7 @@ def test_a_file_that_cannot_be_written_stops_the_study_and_fails_no_run(tiny, tm
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
-    display = Display(Console(quiet=True))
+    display = Display()
     display.sign = sign
     display.planned("runs", 2, [])
     for metrics in ({"F1": 0.5}, {"F1": 0.5, "validation": 0.3}):
@@ -289,7 +288,7 @@ def test_the_display_knows_that_a_plain_method_has_no_validation(sign):
 
 
 def test_after_a_resume_the_best_so_far_remembers_the_runs_that_were_kept():
-    display = Display(Console(quiet=True))
+    display = Display()
     kept = [
         RunResult("d", "c", {"name": name}, "done", {"validation": v})
         for name, v in (("a", 0.9), ("b", 0.2))

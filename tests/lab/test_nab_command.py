@@ -6,7 +6,7 @@ import pytest
 from common_nab import SMALL, mark, write_nab
 
 from locant.cli.app import app
-from locant.cli.binding import identified as bound
+from locant.lab.binding import bind as bound
 from locant.lab.study_files import about, read_studies, read_study
 
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_compared_is_told_before_anything_trains(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOCANT_NAB", "")
-    monkeypatch.setattr("locant.cli.compare.Store", None)  # nothing may begin
+    monkeypatch.setattr("locant.lab.store.store.Store", None)  # nothing may begin
     write_nab(tmp_path / "nab")
     write_nab(tmp_path / "even", uneven=0)
     write_nab(tmp_path / "calm", even=0, uneven=0)

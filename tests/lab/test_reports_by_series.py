@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from common_nab import SMALL, write_nab
 
-from locant.cli.binding import identified as bound
+from locant.lab.binding import bind as bound
 from locant.lab.engine.driver import Driver
 from locant.lab.report.pictures import pictures
 from locant.lab.report.ranked import ranked

@@ -1,42 +1,22 @@
-"""`locant compare`: train every encoding of a study over paired seeds, and end in a table and a verdict."""
+"""`locant compare`: train every encoding of a study over paired seeds; print table and verdict."""
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
+from locant import lab
 from locant._internal.assignments import parse_assignment
-from locant._internal.checks import listed, one_of, whole_number
-from locant.cli._options import STORE, StoreOption
-from locant.cli.nab import TASK, name_folder
-from locant.cli.own import own_study
+from locant._internal.checks import listed
+from locant.cli._options import STORE, JsonOption, StoreOption
+from locant.cli._output import print_json
 from locant.cli.report import show, show_together
-from locant.lab.engine.attempt import RunFiles
-from locant.lab.engine.driver import Compute, Driver, Watch
-from locant.lab.store.store import Store
-from locant.lab.store.task_facts import TaskFacts
-from locant.lab.study_files import about, read_studies, study_names
-from locant.lab.training.config import RunConfig
-from locant.lab.training.run_result import RunResult
-
-if TYPE_CHECKING:
-    from locant.lab.store.record import StudyRecord
+from locant.lab.study_files import about, study_names
 
 
 def compare(
@@ -98,10 +78,11 @@ def compare(
         bool, typer.Option("--any-code", help="Accept runs that older code left.")
     ] = False,
     retry: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Compare encodings so that the answer can be trusted: paired seeds, controls, intervals, cost, a verdict.
+    """Compare encodings over paired seeds, with controls, intervals and costs; end in a verdict.
 
-    Every run is kept. The same command again trains nothing; after Ctrl-C or a crash it goes on where it was.
+    Every run is kept. The same command again trains nothing; after Ctrl-C or a crash it goes on.
 
     Examples:
 
@@ -122,164 +103,80 @@ def compare(
       locant compare order --device cuda --workers 4
 
       locant compare order --engine ray --address auto
+
+      locant compare order --quick --json > order.json
     """
     if study is None and data is None and nab is None:
         _list()
         return
-    changes: dict[str, Any] = {}
+    value_columns = None if columns is None else listed("--columns", columns)
     if data is not None:
-        if study is not None:
-            raise ValueError(
-                f"--data brings a study of its own: leave out {study!r}, or leave out --data."
-            )
-        study, changes = own_study(
-            data,
+        _describe_series(data, objective, time, value_columns)
+    try:
+        result = lab.compare(
+            study,
+            encodings=None if encodings is None else listed("--encodings", encodings),
+            seeds=seeds,
+            quick=quick,
+            design=design,
+            device=device,
+            changes=dict(parse_assignment(text) for text in change or []),
+            data=data,
             objective=objective,
             train_length=train_length,
-            test_lengths=test_lengths,
+            test_lengths=_lengths(test_lengths),
             time=time,
-            columns=columns,
+            columns=value_columns,
+            nab=nab,
+            store=store,
+            workers=workers,
+            engine=engine,
+            address=address,
+            gpus_per_run=gpus_per_run,
+            any_code=any_code,
+            retry_failed=retry,
+            command=shlex.join(["locant", *sys.argv[1:]]),
         )
+    except KeyboardInterrupt as stopped:
+        print(f"\n{stopped}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    if as_json:
+        print_json(result.to_dict())
     else:
-        own = {"objective": objective, "train-length": train_length, "test-lengths": test_lengths}
-        own |= {"time": time, "columns": columns}
-        if given := [f"--{name}" for name, value in own.items() if value is not None]:
-            raise ValueError(
-                f"{', '.join(given)}: for your own data alone. Give --data FILE, or leave this out."
-            )
-    study = study or TASK
-    changes |= dict(parse_assignment(text) for text in change or [])
-    if encodings is not None:
-        changes["encodings"] = listed("--encodings", encodings)
-    if seeds is not None:
-        changes["seeds"] = seeds
-    if device is not None:
-        changes["device"] = device
-    one_of("compare", "engine", engine, ("local", "ray"))
-    whole_number("compare", "--workers", workers, least=0)
-    if store.suffix == ".gz":
-        raise ValueError(
-            f"{store} would be a packed file, which takes no more runs. Give --store a name such as runs.sqlite."
-        )
-    from locant.cli.binding import identified, known_facts
-
-    read = read_studies(study, quick=quick, design=design, changes=changes)
-    for where in {plan.device for plan in read} - {"cpu"}:
-        _check_device(where)
-    if nab is not None:
-        name_folder(nab, read)
-    plans = [identified(plan) for plan in read]
-    facts = [
-        known_facts(plan) for plan in plans
-    ]  # what is wrong in the last is told before the first trains
-    runs = Store(store)
-    command = shlex.join(["locant", *sys.argv[1:]])
-    records = []
-    for plan, known in zip(plans, facts, strict=True):
-        files = RunFiles(str(store.resolve().parent / "files"), plan.keep_files)
-        if engine == "ray":
-            from locant.lab.engine import ray
-
-            compute: Compute = partial(
-                ray.compute, address=address, gpus_per_run=gpus_per_run, files=files
-            )
-        else:
-            from locant.lab.engine import local
-
-            compute = partial(local.compute, workers=workers or os.cpu_count() or 1, files=files)
-        driver = partial(Driver, plan, runs, compute, any_code=any_code, retry=retry)
-        records.append(_finish(driver, runs, known, command))
-    show_together(records)
-    if not all(any(row.seeds for row in record.rows if row.costs) for record in records):
-        raise typer.Exit(1)  # every model failed; why is told above
+        for record in result.records:
+            show(record)
+            again = f"locant report {record.id} (--csv, --json, --parquet, --markdown)"
+            print(f"\nKept in {store} as {record.id}. Again: {again}")
+        show_together(result.records)
+    for record in result.records:
+        if not any(entrant.seeds for entrant in record.entrants if entrant.costs):
+            raise typer.Exit(1)  # every model failed; the reasons are printed above
 
 
-def _check_device(device: str) -> None:
-    """Whether torch can use it here, and gives numbers back."""
-    import torch
-
+def _lengths(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
     try:
-        torch.zeros(1, device=device).item()
-    except Exception as problem:  # each kind of device fails in its own way
-        first = (str(problem) or type(problem).__name__).splitlines()[0]
+        return [int(part) for part in listed("--test-lengths", text)]
+    except ValueError:
         raise ValueError(
-            f"the device {device!r} cannot be used here: {first}\n  Try --device cpu."
+            f"--test-lengths needs whole numbers with commas, such as 256,512. Got {text!r}."
         ) from None
 
 
-def _finish(
-    driver: Callable[..., Driver], store: Store, facts: TaskFacts, command: str
-) -> StudyRecord:
-    from locant.lab.store.record import read_record
+def _describe_series(
+    data: Path, objective: str | None, time: str | None, columns: list[str] | None
+) -> None:
+    """Print how a file of series was read; a text needs no such words."""
+    from locant.lab.own_data import objective_of
 
-    console = Console(stderr=True)
-    with Display(console) as display:
-        display.sign = 1 if facts.selects_higher else -1
-        try:
-            study_id = driver(watch=display).finish(facts, command)
-        except KeyboardInterrupt:
-            display.stop()
-            print(
-                f"\nStopped. Every finished run is kept in {store.path}; the same command goes on from here.",
-                file=sys.stderr,
-            )
-            raise typer.Exit(130) from None
-    record = read_record(store, study_id)
-    show(record)
-    print(
-        f"\nKept in {store.path} as {study_id}. Again: locant report {study_id} (--csv, --json, --parquet, --markdown)"
-    )
-    return record
+    if objective_of(data, objective) != "text":
+        from locant.anomaly.series import read_series
+        from locant.cli._detection import print_series
 
-
-class Display(Watch):
-    """Runs done and failed, time left, and the best so far; where there is no terminal, one line a tenth of the runs."""
-
-    def __init__(self, console: Console) -> None:
-        self.sign = 1
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
+        print_series(
+            read_series(data, time=time, columns=columns), Console(stderr=True, markup=False)
         )
-        rest = (TimeRemainingColumn(), TextColumn("{task.fields[note]}"))
-        self.progress = Progress(*columns, *rest, console=console, disable=not console.is_terminal)
-        self.best: tuple[float, str] = (float("-inf"), "")
-        self.failed = 0
-
-    def __enter__(self) -> Display:
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.progress.stop()
-
-    def stop(self) -> None:
-        self.progress.stop()
-
-    def planned(self, phase: str, runs: int, known: list[RunResult]) -> None:
-        for kept in known:
-            self._note(kept)
-        note = f"{len(known)} known" if known else ""
-        self.task = self.progress.add_task(phase, total=runs, completed=len(known), note=note)
-
-    def _note(self, kept: RunResult) -> None:
-        if kept.status != "done":
-            self.failed += 1
-        elif "validation" in kept.metrics and self.sign * kept.metrics["validation"] > self.best[0]:
-            self.best = (self.sign * kept.metrics["validation"], kept.config["name"])
-
-    def ended(self, run: RunConfig, kept: RunResult) -> None:
-        self._note(kept)
-        note = f"best so far {self.best[1]} {abs(self.best[0]):.3f}" + (
-            f", {self.failed} failed" if self.failed else ""
-        )
-        self.progress.update(self.task, advance=1, note=note)
-        now = self.progress.tasks[-1]
-        done, runs = int(now.completed), int(now.total or 0)
-        if self.progress.disable and done * 10 // runs > (done - 1) * 10 // runs:
-            print(f"{now.description}: {done} of {runs} runs, {note}", file=sys.stderr, flush=True)
 
 
 def _list() -> None:

@@ -63,7 +63,21 @@ def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None
         )
     fields.pop("designs", None)
     shortcuts = fields.pop("quick", {})
-    for field, value in {**(shortcuts if quick else {}), **(changes or {})}.items():
+    return _validated(stem, fields, {**(shortcuts if quick else {}), **(changes or {})})
+
+
+def change_study(study: Study, changes: dict[str, Any]) -> Study:
+    """Return a study with other values in dotted fields, such as {"training.steps": 100}.
+
+    >>> change_study(read_study("order"), {"training.steps": 7}).training.steps
+    7
+    """
+    return _validated(study.name, study.model_dump(), changes)
+
+
+def _validated(stem: str, fields: dict[str, Any], changes: dict[str, Any]) -> Study:
+    """Set fields to their new values and make a study of all."""
+    for field, value in changes.items():
         _set(fields, field, _own_rows(fields, value) if field == "encodings" else value)
     try:
         study = Study(**{"name": stem, **fields})

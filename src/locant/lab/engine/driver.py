@@ -34,11 +34,20 @@ Compute = Callable[[list[RunConfig]], Iterator[RunResult]]
 class Watch:
     """Hears of every step of a driver; a display overrides the methods that it wants to show."""
 
+    def begun(self, task: TaskFacts) -> None:
+        """Hear that a study on this task begins."""
+
     def planned(self, phase: str, runs: int, known: list[RunResult]) -> None:
         """Hear that a phase of so many runs begins, of which these are known already."""
 
     def ended(self, run: RunConfig, result: RunResult) -> None:
         """Hear that a run has ended, well or not."""
+
+    def finished(self, study_id: str) -> None:
+        """Hear that a study is finished and kept under this id."""
+
+    def close(self) -> None:
+        """Hear that nothing more will be shown of a study."""
 
 
 class Driver:
@@ -64,6 +73,7 @@ class Driver:
 
     def finish(self, task: TaskFacts, command: str) -> str:
         """Search, run every entrant over every seed, check the search, keep the study; its id."""
+        self.watch.begun(task)
         self.sign = -1 if task.selects_higher else 1  # of a value that is to be low
         entrants, seeds = self.study.rows(), self.study.seed_list()
         models = [entrant for entrant in entrants if not entrant.baseline]

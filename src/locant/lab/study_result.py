@@ -1,0 +1,184 @@
+"""The result of a comparison: verdict, table, pictures and runs, read from the store. No torch."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from locant._internal.checks import one_of
+from locant._internal.files import write_atomically
+from locant.lab.report import page, pictures
+from locant.lab.report import study as study_text
+from locant.lab.store.open import open_store
+from locant.lab.store.record import StudyRecord, read_record
+from locant.lab.study_files import parts, study_names
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+
+class StudyResult:
+    """One finished study, or several that were asked for together.
+
+    verdict     what the runs allow to say, in words
+    table()     one line for each entrant, best first
+    runs()      one line for each reported run
+    plot()      a picture; `pictures` lists those that the study has the numbers for
+    to_html()   the whole report as one page
+    to_dict()   all of it as plain values
+
+    A result of several studies is a sequence of results: `for one in result`, `result["order"]`.
+    """
+
+    def __init__(self, records: Sequence[StudyRecord]) -> None:
+        self.records = list(records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[StudyResult]:
+        return (StudyResult([record]) for record in self.records)
+
+    def __getitem__(self, name: str) -> StudyResult:
+        names = [record.settings.name for record in self.records]
+        return StudyResult([self.records[names.index(one_of("the result", "study", name, names))]])
+
+    @property
+    def verdict(self) -> str:
+        """What the runs allow to say; of several studies one line each, with its name."""
+        if len(self.records) == 1:
+            return study_text.conclusion(self.records[0])
+        lines = []
+        for record in self.records:
+            lines.append(f"{record.settings.name}: {study_text.conclusion(record)}")
+        return "\n".join(lines)
+
+    def table(self) -> polars.DataFrame:
+        """Return one line for each entrant, best first, with its interval, group and cost."""
+        lines = []
+        for record in self.records:
+            for line in study_text.table(record):
+                lines.append({**self._study_column(record), **line})
+        return _frame(lines)
+
+    def runs(self) -> polars.DataFrame:
+        """Return one line for each reported run that ended well: entrant, seed and every metric."""
+        lines = []
+        for record in self.records:
+            for one in record.entrants:
+                names = {"name": one.name, "encoding": one.encoding}
+                for seed, *values in zip(one.seeds, *one.metrics.values(), strict=True):
+                    metrics = dict(zip(one.metrics, values, strict=True))
+                    lines.append({**self._study_column(record), **names, "seed": seed, **metrics})
+        return _frame(lines)
+
+    @property
+    def pictures(self) -> list[str]:
+        """The names of the pictures that `plot` draws."""
+        return list(pictures.pictures(self._single("pictures")))
+
+    def plot(self, picture: str = "metric", *, theme: str = "light") -> Figure:
+        """Draw a picture of the study; by default every entrant's scores with its interval."""
+        offered = pictures.pictures(self._single("plot"))
+        axes = offered[one_of("plot", "picture", picture, offered)].draw(theme)
+        figure = axes[0].get_figure(root=True)
+        assert figure is not None
+        return figure
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the report as one page that needs no other file; return its path."""
+        path = Path(path)
+        text = page.html(self.records)
+        with write_atomically(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+        return path
+
+    def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """Return verdict, entries of the table, groups and every seed's scores as plain values."""
+        plain = [_plain(record) for record in self.records]
+        return plain[0] if len(plain) == 1 else plain
+
+    def __repr__(self) -> str:
+        return f"{self.verdict}\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        """Show verdict and table in a notebook; every text is escaped."""
+        shown = []
+        for record in self.records:
+            shown.append(f"<h4>{html.escape(record.settings.title)}</h4>")
+            shown.append(f"<p><b>{html.escape(study_text.conclusion(record))}</b></p>")
+            lines = [study_text.cells(line, record) for line in study_text.table(record)]
+            shown.append("<table>")
+            shown.append(_html_line("th", study_text.heads(record)))
+            shown += [_html_line("td", cells) for cells in lines]
+            shown.append("</table>")
+        return "\n".join(shown)
+
+    def _study_column(self, record: StudyRecord) -> dict[str, str]:
+        return {"study": record.settings.name} if len(self.records) > 1 else {}
+
+    def _single(self, asked: str) -> StudyRecord:
+        if len(self.records) > 1:
+            names = ", ".join(record.settings.name for record in self.records)
+            raise ValueError(
+                f"{asked} is for one study, and these are several: {names}.\n"
+                f'  Choose one: result["{self.records[0].settings.name}"].{asked}'
+            )
+        return self.records[0]
+
+
+def read_result(store: str | Path, study: str | None = None) -> StudyResult:
+    """Read a result from a store or from a file of packed studies.
+
+    store  the SQLite file that keeps every run, or studies.json.gz
+    study  an id, or a name (then the newest of that name); the newest of all by default
+    """
+    kept = open_store(Path(store).expanduser())
+    asked: list[str | None] = [*parts(study)] if study in study_names() and study else [study]
+    return StudyResult([read_record(kept, name) for name in asked])
+
+
+def _frame(lines: list[dict[str, Any]]) -> polars.DataFrame:
+    """Make a frame whose columns are those of all lines together."""
+    import polars
+
+    columns = dict.fromkeys(name for line in lines for name in line)
+    return polars.DataFrame(
+        [{name: line.get(name) for name in columns} for line in lines], infer_schema_length=None
+    )
+
+
+def _html_line(tag: str, cells: list[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def _plain(record: StudyRecord) -> dict[str, Any]:
+    table = study_text.table(record)
+    groups: dict[int, list[str]] = {}
+    for line in table:
+        if line.get("group") is not None:
+            groups.setdefault(line["group"], []).append(line["name"])
+    rows = []
+    for one in record.entrants:
+        rows.append(
+            {
+                "name": one.name,
+                "metrics": one.metrics,
+                "cost": one.cost,
+                "runs": one.digests,
+                "failures": one.failures,
+            }
+        )
+    return {
+        "id": record.id,
+        "command": record.command,
+        "facts": record.facts.to_stored(),
+        "study": record.study,
+        "verdict": study_text.conclusion(record),
+        "groups": list(groups.values()),
+        "table": table,
+        "rows": rows,
+    }
