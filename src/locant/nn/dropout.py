@@ -55,7 +55,8 @@ class PooledDropout(nn.Dropout):
 
 
 def make_dropout(owner: str, dropped: float, source: str = "fresh") -> nn.Dropout:
-    """Make dropout of a probability: torch's own ("fresh"), or from 16 random "bits" or a "pool"."""
+    """Make dropout of a probability: torch's own ("fresh"), or from 16 random "bits" or a
+    "pool"."""
     kinds = {"fresh": nn.Dropout, "bits": BitDropout, "pool": PooledDropout}
     return kinds[one_of(owner, "dropout_from", source, SOURCES)](share(owner, "dropout", dropped))
 
@@ -66,7 +67,8 @@ def is_quick(drop: nn.Dropout | None) -> bool:
 
 
 def _kept(x: Tensor, edge: int, factor: float) -> Tensor:
-    """Draw a mask of x's shape: `factor` where 16 random bits, as an int16, are `edge` or more, else 0.
+    """Draw a mask of x's shape: `factor` where 16 random bits, as an int16, are `edge` or more,
+    else 0.
 
     The bits follow torch's seed. On a CPU numpy draws and compares them: it draws three times as
     fast as torch, and turns booleans into floats half as fast again.

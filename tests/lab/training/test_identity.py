@@ -86,7 +86,15 @@ def write(folder, **files):
     return folder
 
 
-MINE = "STEP = 2\n\ndef slope(x):\n    return STEP * x\n\nclass Mine:\n    def bias(self, q):\n        return slope(q)\n"
+MINE = """STEP = 2
+
+def slope(x):
+    return STEP * x
+
+class Mine:
+    def bias(self, q):
+        return slope(q)
+"""
 
 
 def test_comments_layout_types_docstrings_and_words_of_errors_cost_nothing(tmp_path):

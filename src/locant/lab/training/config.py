@@ -102,7 +102,8 @@ class RunConfig(Plain):
         return _same_code().get(name, name)
 
     def starts(self) -> list[Start]:
-        """List the definitions that a run starts from: `execute`, its task, its encoding or baseline."""
+        """List the definitions that a run starts from: `execute`, its task, its encoding or
+        baseline."""
         starts = [(PACKAGE / "lab" / "training" / "evaluate.py", "execute"), task_source(self.task)]
         if not self.baseline:
             entry = describe(self.encoding)

@@ -56,7 +56,8 @@ def _fingerprint(
 
 
 class Statement(NamedTuple):
-    """The digest of a statement, and the names in it, each with the attribute taken ("" for none)."""
+    """The digest of a statement, and the names in it, each with the attribute taken ("" for
+    none)."""
 
     digest: str
     names: frozenset[tuple[str, str]]
@@ -94,7 +95,8 @@ def _parsed(path: Path, _changed: int) -> Source:
 
 
 def _imports(node: ast.AST, path: Path) -> Iterator[tuple[str, Start]]:
-    """List the names that an import takes from locant's files, or from those beside a user's file."""
+    """List the names that an import takes from locant's files, or from those beside a user's
+    file."""
     if isinstance(node, ast.ImportFrom) and node.module and not node.level:
         for alias in node.names:
             there = _import(node.module, alias.name, path)
