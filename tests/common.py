@@ -10,6 +10,7 @@ import locant
 VARIANTS = {  # options that change the formula, beside every encoding as it comes
     "sinusoidal halves": ("sinusoidal", {"layout": "halves"}),
     "t5 behind": ("t5", {"sides": "behind"}),
+    "kerple power": ("kerple", {"kernel": "power"}),
     "alibi causal": ("alibi", {"sides": "causal"}),
     "alibi two-sided": ("alibi", {"sides": "two-sided"}),
     "rotary interleaved": ("rotary", {"pairing": "interleaved"}),

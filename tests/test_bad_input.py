@@ -182,9 +182,17 @@ def test_a_table_of_distances_refuses_real_positions_in_attention(hook):
 def test_a_table_says_where_it_ends_and_what_has_no_end(hook):
     assert ENDS == ["hybrid", "learned"]
     each_refused(
-        ENDS, hook, POS + 12, "0..15", "position 16", "length > 16", "alibi, continuous, fourier"
+        ENDS,
+        hook,
+        POS + 12,
+        "0..15",
+        "position 16",
+        "length > 16",
+        "alibi, continuous, dynamic, fire, fourier",
     )
-    each_refused(ENDS, hook, POS - 3, "0..15", "position -3", "alibi, continuous, fourier")
+    each_refused(
+        ENDS, hook, POS - 3, "0..15", "position -3", "alibi, continuous, dynamic, fire, fourier"
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32], ids=str)

@@ -23,16 +23,21 @@ from locant.lab.study_files import read_study
 NAMES = [
     "alibi",
     "continuous",
+    "dynamic",
+    "fire",
     "fourier",
     "hybrid",
+    "kerple",
     "learned",
     "none",
     "pope",
     "relative",
     "rotary",
+    "sandwich",
     "shaw",
     "sinusoidal",
     "t5",
+    "tape",
 ]
 SMALL = {"dim": 16, "heads": 2, "length": 8}
 every_name = pytest.mark.parametrize("name", locant.names())
@@ -48,7 +53,7 @@ def refused(call, *fragments):
 # ---------------------------------------------------------------- what is read is what is
 
 
-def test_the_names_are_the_twelve_encodings():
+def test_the_names_are_these():
     assert locant.names() == NAMES
 
 

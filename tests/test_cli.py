@@ -80,16 +80,21 @@ def test_help_says_what_locant_is_and_names_its_commands():
 LEARNED = {  # by hand, at dim 32, heads 4, length 100
     "alibi": 0,
     "continuous": 128 + 128 + 128 * 32 + 32,
+    "dynamic": 2 * 32 + 32 * 32 + 32 + 32 * 4,
+    "fire": 2 + 2 * 32 + 32 * 4,
     "fourier": 16 + 32 * 128 + 128 + 128 * 32 + 32,
     "hybrid": 3201,
+    "kerple": 8,
     "learned": 3200,
     "none": 0,
     "pope": 32,
     "relative": 257 * 4,
     "rotary": 0,
+    "sandwich": 0,
     "shaw": 2 * 33 * 8,
     "sinusoidal": 0,
     "t5": 128,
+    "tape": 0,
 }
 SIZE = ("--dim", "32", "--heads", "4", "--length", "100")
 

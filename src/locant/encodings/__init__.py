@@ -19,16 +19,21 @@ if TYPE_CHECKING:  # for editors and type checkers; what is not listed here is f
     from locant.encodings.alibi import Alibi as Alibi
     from locant.encodings.base import Encoding as Encoding
     from locant.encodings.continuous import Continuous as Continuous
+    from locant.encodings.dynamic import Dynamic as Dynamic
+    from locant.encodings.fire import Fire as Fire
     from locant.encodings.fourier import Fourier as Fourier
     from locant.encodings.hybrid import Hybrid as Hybrid
+    from locant.encodings.kerple import Kerple as Kerple
     from locant.encodings.learned import Learned as Learned
     from locant.encodings.none import Nothing as Nothing
     from locant.encodings.pope import Pope as Pope
     from locant.encodings.relative import Relative as Relative
     from locant.encodings.rotary import Rotary as Rotary
+    from locant.encodings.sandwich import Sandwich as Sandwich
     from locant.encodings.shaw import Shaw as Shaw
     from locant.encodings.sinusoidal import Sinusoidal as Sinusoidal
     from locant.encodings.t5 import T5 as T5
+    from locant.encodings.tape import Tape as Tape
 
 
 def __getattr__(name: str) -> Any:

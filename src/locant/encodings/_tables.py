@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -73,3 +76,53 @@ def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:
         1, row.reshape(1, -1).expand(table.shape[1], -1)
     )  # (H, B·Q·K): heads one after the other
     return picked.view(table.shape[1], batch, queries, keys).transpose(0, 1)
+
+
+def offsets(q_pos: Tensor, k_pos: Tensor, axes: int, dtype: torch.dtype) -> Tensor:
+    """Return q_pos − k_pos on every axis: (1|B, 1, Q, K, axes), as `difference` gives it."""
+    if axes == 1:
+        return difference(q_pos, k_pos, dtype)[..., None]
+    need_tensors(q_pos, k_pos)
+    each = [difference(q_pos[..., axis], k_pos[..., axis], dtype) for axis in range(axes)]
+    return torch.stack(each, -1)
+
+
+def bias_of_offsets(
+    function: Callable[[Tensor], Tensor],
+    q_pos: Tensor,
+    k_pos: Tensor,
+    dtype: torch.dtype,
+    axes: int = 1,
+) -> Tensor:
+    """Return a function of offsets, (…, axes) → (…, H), at every pair: (1|B, H, Q, K).
+
+    Between whole positions few different offsets occur: the function is evaluated once for each.
+    """
+    delta = offsets(q_pos, k_pos, axes, dtype)  # (1|B, 1, Q, K, axes)
+    grid = _every_offset(delta)
+    if grid is None:
+        return function(delta.to(dtype))[:, 0].movedim(-1, 1)
+    lowest, sizes = grid
+    steps = [torch.arange(size) for size in sizes]
+    points = torch.cartesian_prod(*steps).view(-1, axes) + torch.tensor(lowest)
+    strides = [math.prod(sizes[axis + 1 :]) for axis in range(axes)]
+    row = ((delta - torch.tensor(lowest)) * torch.tensor(strides)).sum(-1)  # (1|B, 1, Q, K)
+    return bias_from_rows(function(points.to(dtype)), row)
+
+
+def _every_offset(delta: Tensor) -> tuple[list[int], list[int]] | None:
+    """Return the lowest offset of each axis and how many there are up to the highest.
+
+    None where that is no fewer points than pairs, where offsets are real-valued, and where looking
+    at them would cost a wait or cannot be.
+    """
+    if delta.is_floating_point() or delta.device.type != "cpu" or not visible(delta):
+        return None
+    if not delta.numel():
+        return None
+    flat = delta.flatten(0, -2)
+    lowest = flat.amin(0)
+    sizes = [int(size) for size in flat.amax(0) - lowest + 1]
+    if 2 * math.prod(sizes) > len(flat):
+        return None
+    return [int(one) for one in lowest], sizes

@@ -289,7 +289,8 @@ def through(network: nn.Sequential, x: Tensor) -> Tensor:
     x = x.to(precise)
     for layer in network:
         if isinstance(layer, nn.Linear):
-            x = nn.functional.linear(x, layer.weight.to(precise), layer.bias.to(precise))
+            constant = None if layer.bias is None else layer.bias.to(precise)
+            x = nn.functional.linear(x, layer.weight.to(precise), constant)
         else:
             x = layer(x)
     return x

@@ -43,11 +43,12 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
+    ast.Pow: operator.pow,
 }
 
 
 def evaluate_count(formula: str, numbers: dict[str, Any]) -> int:
-    """Evaluate a `parameter_count`: a formula in +, -, *, // over named whole numbers.
+    """Evaluate a `parameter_count`: a formula in +, -, *, //, ** over named whole numbers.
 
     >>> evaluate_count("2 * hidden + dim // 2", {"hidden": 3, "dim": 8})
     10
@@ -58,7 +59,7 @@ def evaluate_count(formula: str, numbers: dict[str, Any]) -> int:
         raise ValueError(
             f"parameter_count = {formula!r} cannot be worked out: "
             f"{type(problem).__name__} {problem}.\n"
-            f"  It is a formula in +, -, *, // over whole numbers and: {', '.join(numbers)}"
+            f"  It is a formula in +, -, *, //, ** over whole numbers and: {', '.join(numbers)}"
         ) from None
 
 

@@ -68,7 +68,7 @@ def names() -> list[str]:
     """List the names of all encodings that come with locant, in alphabetical order.
 
     >>> names()[:3]
-    ['alibi', 'continuous', 'fourier']
+    ['alibi', 'continuous', 'dynamic']
     """
     stems = (path.stem for path in FOLDER.glob("[!_]*.py"))
     return sorted(stem for stem in stems if stem not in NO_ENCODINGS)
@@ -90,7 +90,7 @@ def claiming(claim: str) -> list[str]:
     """List the names of the encodings that make a claim.
 
     >>> claiming("prefers_near")
-    ['alibi']
+    ['alibi', 'kerple']
     """
     return [name for name in names() if describe(name).claims[claim]]
 
@@ -157,7 +157,7 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
     >>> make("rop", dim=64)
     Traceback (most recent call last):
     ValueError: no encoding is called 'rop'. Did you mean 'rotary'?
-      Known: alibi, continuous, fourier, hybrid, learned, none, pope, relative, rotary, ...
+      Known: alibi, continuous, dynamic, fire, fourier, hybrid, ...
     """
     name = canonical(name)
     cls = load(name)

@@ -22,7 +22,7 @@ def measure(probe: Probe) -> PropertyResult:
         path = torch.linspace(start, start + 1, 21, dtype=torch.float64)
         pos = probe.at(path)
         try:
-            rows = signature(encoding, pos, probe.at(torch.zeros(1, dtype=torch.float64)))
+            rows = signature(encoding, pos, probe.at(torch.arange(2, dtype=torch.float64)))
         except (ValueError, IndexError, RuntimeError, TypeError) as problem:
             return PropertyResult(
                 False, "refuses", f"Refuses real-valued positions: {str(problem).splitlines()[0]}"

@@ -1,8 +1,9 @@
 """One color for each encoding, everywhere: in pictures, reports and the explorer. Plain values, no
 library.
 
-They were chosen by search so that any two differ (CIEDE2000 ≥ 14; ≥ 8.9 as seen with deuteranopia
-or protanopia) and all are readable on white and on dark (contrast ≥ 3 : 1). A dash goes with each
+They were chosen by search so that any two of the first differ (CIEDE2000 ≥ 14; ≥ 8.9 as seen with
+deuteranopia or protanopia), any two of all by half as much, and all are readable on white and on
+dark (contrast ≥ 3 : 1). A dash goes with each
 color, so that no line depends on color alone.
 
 >>> colour("rotary"), colour("mine.py:Mine")
@@ -28,6 +29,12 @@ COLOURS = {
     "t5": "#007500",
     "relative": "#829c75",
     "shaw": "#b62782",
+    # the second shelf: as far from all others as a search could find
+    "kerple": "#669955",
+    "sandwich": "#997733",
+    "dynamic": "#779988",
+    "fire": "#bb6666",
+    "tape": "#0066bb",
 }
 SPARE = ("#f75b9c", "#d0274e", "#68689c")  # for encodings that are not ours
 DASHES: tuple[tuple[float, ...], ...] = (

@@ -1,0 +1,143 @@
+"""The second shelf of encodings against their formulas written a second way, and other libraries."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+import locant
+
+WHOLE = torch.tensor([[0, 3, 4, 9, 40], [7, 6, 0, 30, 700]])  # (B, T)
+REAL = torch.tensor([[0.0, 1.5, 2.25, 7.0, 1000.5], [3.0, 3.5, 80.0, 0.125, 12.0]]).double()
+
+
+def make64(name, **options):
+    """An encoding in float64 whose learned numbers are all large enough to matter."""
+    encoding = locant.make(name, **options).double()
+    for number in encoding.parameters():
+        torch.nn.init.normal_(number)
+    return encoding
+
+
+def loops(function, pos, heads):
+    """function(head, m, n) for every pair of every row: (B, H, T, T)."""
+    rows = pos.tolist()
+    return torch.tensor(
+        [[[[function(h, m, n) for n in row] for m in row] for h in range(heads)] for row in rows],
+        dtype=torch.float64,
+    )
+
+
+def softplus(x):
+    return math.log1p(math.exp(x))
+
+
+@pytest.mark.parametrize("pos", [WHOLE, REAL], ids=["whole", "real"])
+@pytest.mark.parametrize("kernel", ["log", "power"])
+def test_kerple_is_its_formula(kernel, pos):
+    kerple = make64("kerple", dim=6, heads=3, kernel=kernel)
+    raw_p, raw_a = kerple.raw_p.tolist(), kerple.raw_a.tolist()
+
+    def price(h, m, n):
+        a = softplus(raw_a[h])
+        if kernel == "power":
+            return -a * abs(m - n) ** (2 / (1 + math.exp(-raw_p[h])))
+        return -softplus(raw_p[h]) * math.log(1 + a * abs(m - n))
+
+    assert_close(kerple.bias(pos, pos).detach(), loops(price, pos, 3), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["log", "power"])
+def test_kerple_stays_positive_and_finite_whatever_is_learned(kernel):
+    kerple = locant.make("kerple", dim=6, heads=6, kernel=kernel)
+    for raw in kerple.parameters():
+        raw.data = torch.tensor([-200.0, -20.0, -1.0, 1.0, 20.0, 200.0])
+    bias = kerple.bias(torch.tensor([0]), torch.tensor([0, 1, 1000]))
+    bias.sum().backward()
+    assert (bias <= 0).all()
+    assert bias.isfinite().all()
+    assert all(raw.grad.isfinite().all() for raw in kerple.parameters())
+    assert kernel == "log" or kerple.p.max() <= 2
+
+
+def test_sandwich_is_the_dot_product_of_sinusoidal_vectors():
+    sandwich = locant.make("sandwich", dim=6, heads=3, width=16, base=100.0)
+    waves = locant.make("sinusoidal", dim=16, base=100.0).vectors(REAL)  # (B, T, 16)
+    scale = torch.tensor([3 / 8, 3 / 16, 3 / 24], dtype=torch.float64)[:, None, None]
+    want = scale * (waves @ waves.mT)[:, None]
+    assert_close(sandwich.bias(REAL, REAL).double(), want, rtol=1e-6, atol=1e-6)
+
+
+def test_dynamic_is_the_published_module_without_its_last_constant():
+    from x_transformers.x_transformers import DynamicPositionBias
+
+    ours = locant.make("dynamic", dim=16, heads=4, hidden=8, depth=3)
+    theirs = DynamicPositionBias(8, heads=4, depth=3, log_distance=True)
+    linears = [module for module in theirs.modules() if isinstance(module, torch.nn.Linear)]
+    torch.nn.init.zeros_(linears[-1].bias)
+    for mine, their in zip(
+        [layer for layer in ours.mlp if isinstance(layer, torch.nn.Linear)], linears, strict=True
+    ):
+        mine.weight.data = their.weight.data
+        if mine.bias is not None:
+            mine.bias.data = their.bias.data
+    pos = torch.arange(20)
+    assert_close(ours.bias(pos[8:], pos)[0], theirs(12, 20), rtol=1e-5, atol=1e-6)
+
+
+def test_dynamic_evaluates_each_distance_once_where_positions_are_whole_numbers(monkeypatch):
+    dynamic, seen = locant.make("dynamic", dim=8, heads=2), []
+    plain = dynamic.by_offset
+    monkeypatch.setattr(dynamic, "by_offset", lambda x: seen.append(x.shape) or plain(x))
+    pos = torch.arange(50)
+    whole, real = dynamic.bias(pos, pos), dynamic.bias(pos.double(), pos.double())
+    assert seen == [(99, 1), (1, 1, 50, 50, 1)]
+    assert_close(whole, real, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("pos", [WHOLE, REAL], ids=["whole", "real"])
+def test_fire_is_its_formula(pos):
+    fire = make64("fire", dim=6, heads=3, hidden=4, threshold=20.0)
+    weights = [number.detach().numpy() for number in fire.mlp.parameters()]
+    c, far = abs(fire.c.item()), abs(fire.l.item()) * 20.0
+
+    def network(h, m, n):
+        share = math.copysign(math.log(1 + c * abs(m - n)), m - n) / math.log(1 + c * max(m, far))
+        hidden = np.maximum(weights[0][:, 0] * share + weights[1], 0)
+        return float(weights[2][h] @ hidden)
+
+    assert_close(fire.bias(pos, pos).detach(), loops(network, pos, 3), rtol=1e-11, atol=1e-11)
+
+
+def test_fire_reads_no_share_above_one_however_long_the_sequence():
+    fire = locant.make("fire", dim=2, hidden=1)
+    for number in fire.mlp.parameters():
+        torch.nn.init.ones_(number)
+    pos = torch.tensor([0, 10, 511, 512, 5000, 10**6])
+    share = fire.bias(pos, pos[:1]).flatten() - 1
+    assert (share <= 1).all()
+    assert share[-3:].tolist() == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize("dim", [6, 7])
+def test_tape_is_the_published_formula(dim):
+    tape = locant.make("tape", dim=dim, length=30)
+    position = np.arange(30)[:, None]
+    divided = np.exp(np.arange(0, dim, 2) * (-math.log(10000.0) / dim))
+    want = np.zeros((30, 2 * len(divided)))
+    want[:, 0::2] = np.sin(position * divided * (dim / 30))
+    want[:, 1::2] = np.cos(position * divided * (dim / 30))
+    got = tape.embed(torch.zeros(1, 30, dim, dtype=torch.float64), torch.arange(30))
+    assert_close(got[0], torch.from_numpy(want[:, :dim]), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("kerple", "distance"), ("sandwich", "distance"), ("dynamic", "distance"), ("fire", "block")],
+)
+def test_no_bias_of_the_shelf_fills_the_memory_at_a_long_sequence(name, words):
+    plan = locant.plan(locant.make(name, dim=64, heads=4), 8192, causal=True)
+    assert words in plan.why
+    assert "memory grows with length" in plan.why
