@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from locant.bench import ratio
 from locant.bench.alone import added_megabytes, alone
-from locant.bench.ratio import LEAST, Ratio, ratios, turns
-from locant.bench.table import Cost, Table
+from locant.bench.ratio import MIN_TURNS, Ratio, ratios, turns
+from locant.bench.result_table import Cost, Table
 from locant.cli.app import app
 from locant.figures.plots import growth
 from locant.figures.plots.saving import save
@@ -41,11 +41,11 @@ def test_work_is_done_by_turns():
     order = []
     work = {name: (lambda name=name: order.append(name)) for name in "ab"}
     turns(work, seconds=0.0, warm=1)
-    assert order == ["a", "b"] * (1 + LEAST)
+    assert order == ["a", "b"] * (1 + MIN_TURNS)
 
 
 def test_of_few_turns_no_spread_is_told():
-    few = ratio.summed_up([1.0, 3.0])
+    few = ratio.summarize([1.0, 3.0])
     assert str(few) == "2.00 (few turns)"
     assert few.plain() == {"ratio": 2.0, "spread": None}
 
@@ -54,7 +54,7 @@ def test_a_ratio_that_varies_too_much_is_not_told():
     plain = TABLE.plain()["rows"]
     assert plain[0]["× plain"] == {"ratio": 1.2, "spread": 0.01, "megabytes": 3.0}
     assert plain[1]["× plain"] == {"ratio": None, "spread": 0.3}
-    assert TABLE.told()[1] == ["noisy", "too noisy (± 30 %)", ""]
+    assert TABLE.as_text()[1] == ["noisy", "too noisy (± 30 %)", ""]
 
 
 def _threads_and_number():
@@ -98,9 +98,11 @@ def test_what_a_call_adds_at_its_peak_is_counted():
     [
         (["rotations"], "rotation"),
         (["--threads", "-1"], "--threads -1"),
-        (["rotation", "--picture", "x.png"], "biases"),
-        (["biases", "--picture", "x.gif"], "png"),
+        (["rotation", "--out", "x.png"], "biases"),
+        (["biases", "--out", "x.gif"], "png"),
         (["biases", "--picture", "nowhere/x.png"], "no folder"),
+        (["biases", "--picture", "nowhere/x.png"], "--picture is now spelled --out"),
+        (["biases", "--out", "nowhere/x.png"], "no folder"),
     ],
 )
 def test_what_cannot_be_done_is_told_before_anything_is_measured(given, says):
@@ -117,7 +119,7 @@ def test_every_part_measures_something_and_json_holds_it_all(tmp_path):
         "--json",
         "--threads",
         "1",
-        "--picture",
+        "--out",
         str(tmp_path / "growth.png"),
     ]
     result = CliRunner().invoke(app, given)

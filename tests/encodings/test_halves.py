@@ -6,15 +6,15 @@ import pytest
 import torch
 
 import locant
-from locant.encodings import _halves
+from locant.encodings._rope import half_pairs
 from locant.encodings.rotary import turn_half
 
 
 @pytest.fixture
 def tiny_blocks(monkeypatch):
-    monkeypatch.setattr(_halves, "LEAST", 0)
-    monkeypatch.setattr(_halves, "BLOCK", 50)
-    monkeypatch.setattr(_halves, "LINE", 24)
+    monkeypatch.setattr(half_pairs, "MIN_ELEMENTS", 0)
+    monkeypatch.setattr(half_pairs, "BLOCK_ELEMENTS", 50)
+    monkeypatch.setattr(half_pairs, "TABLE_ELEMENTS", 24)
 
 
 def table(batch=None, length=7, width=8, dtype=torch.float64):
@@ -46,7 +46,7 @@ def inputs(kind, dtype=torch.float64):
 @pytest.mark.parametrize("batch", [None, 3])
 def test_blocks_give_the_formula_and_its_gradient(tiny_blocks, kind, batch):
     x, turn = inputs(kind).requires_grad_(), table(batch)
-    assert _halves.serves(x, turn)
+    assert half_pairs.serves(x, turn)
     out, expected, g = (
         turn_half(x, turn),
         formula(x, turn),
@@ -76,10 +76,10 @@ def test_what_is_not_finite_stays_in_its_own_token(tiny_blocks):
 
 def test_few_numbers_other_types_and_transforms_take_the_plain_way(monkeypatch):
     turn = table(dtype=torch.float32)
-    assert not _halves.serves(torch.randn(3, 2, 7, 8), turn)
-    monkeypatch.setattr(_halves, "LEAST", 0)
-    assert not _halves.serves(torch.randn(3, 2, 7, 8).double(), turn)
-    assert not _halves.serves(torch.randn(3, 2, 7, 8, device="meta"), turn)
+    assert not half_pairs.serves(torch.randn(3, 2, 7, 8), turn)
+    monkeypatch.setattr(half_pairs, "MIN_ELEMENTS", 0)
+    assert not half_pairs.serves(torch.randn(3, 2, 7, 8).double(), turn)
+    assert not half_pairs.serves(torch.randn(3, 2, 7, 8, device="meta"), turn)
     x = torch.randn(4, 3, 2, 7, 8)
     mapped = torch.func.vmap(lambda x: turn_half(x, turn))(x)
     torch.testing.assert_close(mapped, torch.stack([turn_half(one, turn) for one in x]))

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import DbrxConfig, GPTJConfig, JetMoeConfig
 
-from locant.encodings._hf_models import (
+from locant.encodings._rope.hf_models import (
     BY_KIND,
     HALF,
     INTERLEAVED,

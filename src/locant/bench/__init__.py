@@ -1,5 +1,16 @@
-"""How fast: ours, the peers that are installed and the machine's limits, as ratios in one run. One file, one table."""
+"""Measure speed: ours, the peers that are installed and the machine's limits, as ratios in one run.
+
+One file measures one part; PARTS maps the name of a part to its file.
+"""
 
 from __future__ import annotations
 
-PARTS = ("rotation", "biases", "memory", "decoding", "step", "training", "sweep")
+PARTS = {
+    "rotation": "rotation_speed",
+    "biases": "biases",
+    "memory": "peak_memory",
+    "decoding": "decoding",
+    "step": "step",
+    "training": "training",
+    "sweep": "sweep",
+}

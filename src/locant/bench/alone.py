@@ -1,9 +1,9 @@
-"""A measurement in a process of its own: its peak of memory is its own, its threads are pinned.
+"""Measure in a process of its own: its peak memory is its own, its threads are pinned.
 
-`alone` has an allocator that keeps what it has, like the laboratory's workers; `as_started` has that of any Python process.
-
-As it comes, glibc may give large blocks back to the system and ask for them anew at every call; then a plain copy into a new
-tensor costs six times one into an old tensor, and a ratio is about page faults.
+In `alone` the allocator keeps its memory, as in the laboratory's workers; in `as_started` it is
+that of any Python process. By default glibc may give large blocks back to the system and ask for them
+again at every call; then a copy into a new tensor costs six times a copy into an old one, and a
+ratio measures page faults.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Answer = TypeVar("Answer")
 
 
 class Unmeasured(ValueError):
-    """What could not be measured, and why."""
+    """The error of something that could not be measured."""
 
 
 def alone(work: Callable[..., Answer], threads: int, *given: Any) -> Answer:
-    """What `work(*given)` answers in a new process with so many threads, whose allocator keeps its memory."""
+    """Run `work(*given)` in a new process whose allocator keeps its memory."""
     with tuned():
         return as_started(work, threads, *given)
 
 
 def as_started(work: Callable[..., Answer], threads: int, *given: Any) -> Answer:
-    """What `work(*given)` answers in a new process with so many threads."""
+    """Run `work(*given)` in a new process with this many threads."""
     worker = Worker(_serve, work, threads, given)
     try:
         answer, problem = worker.pipe.recv()
@@ -60,7 +60,7 @@ def _serve(
 
 
 def added_megabytes(work: Work) -> float | None:
-    """How much one call adds to this process's memory at its peak; None where the system does not tell."""
+    """Return how many megabytes one call adds at its peak; None where the system cannot tell."""
     forgotten, before = forget_peak(), megabytes_now()
     work()
     return peak_megabytes() - before if forgotten and before is not None else None

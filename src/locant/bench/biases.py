@@ -1,7 +1,8 @@
-"""Attention with a bias from positions against plain fused attention: forward and backward, one row, 8 heads of 64, by length.
+"""Attention with a bias from positions against plain fused attention, by length.
 
-Every cell is measured in a process of its own, with the plain attention beside it, turn by turn. "written down" is the bias as
-(H,Q,K) numbers and given to torch's attention, as most libraries do; making it is part of every pass, on all lines.
+Forward and backward, one row, 8 heads of 64. Every cell is measured in a process of its own, by
+turns with plain attention. A "materialized" bias is an (H,Q,K) tensor that is given to torch's
+attention, as most libraries do; computing it is part of every pass, on all lines.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import torch
 
 from locant.attention import attend
 from locant.bench.alone import Unmeasured, added_megabytes, alone
-from locant.bench.asked import Asked
+from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import Ratio, Work, over, turns
-from locant.bench.table import Cell, Cost, Table, megabytes
+from locant.bench.result_table import Cell, Cost, Table, megabytes
 from locant.encodings.registry import make
 
 HEADS, WIDTH = 8, 64
@@ -36,8 +37,8 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Against plain attention; seconds of one pass; megabytes that it adds at its peak."""
+class BenchResult:
+    """One kind of bias at one length: its ratio to plain attention, and the cost of one pass."""
 
     line: str
     length: int
@@ -50,10 +51,10 @@ PLAIN = Line("plain, causal", "none", 16384)
 LINES = [
     PLAIN,
     Line("t5, causal", "t5", 16384),
-    Line("t5, causal, written down", "t5", 4096, backend="fused"),
+    Line("t5, causal, materialized", "t5", 4096, backend="fused"),
     Line("relative, causal", "relative", 8192),
     Line("alibi, causal", "alibi", 16384),
-    Line("alibi, causal, written down", "alibi", 2048, backend="fused"),
+    Line("alibi, causal, materialized", "alibi", 2048, backend="fused"),
     Line("t5, causal, 4 padded rows", "t5", 4096, batch=4),
     Line("t5, both sides", "t5", 4096, causal=False),
     Line("relative, both sides", "relative", 4096, causal=False),
@@ -73,26 +74,26 @@ LINES = [
 LENGTHS, QUICK = (512, 1024, 2048, 4096, 8192, 16384), (256, 1024)
 
 
-def tables(asked: Asked) -> list[Table]:
-    return [table(measure(asked), QUICK if asked.quick else LENGTHS)]
+def tables(options: BenchOptions) -> list[Table]:
+    return [table(measure(options), QUICK if options.quick else LENGTHS)]
 
 
-def measure(asked: Asked) -> list[Measured]:
-    """Every line at every length it is measured at."""
+def measure(options: BenchOptions) -> list[BenchResult]:
+    """Measure every line at each of its lengths."""
     found = []
     for line in LINES:
-        for length in QUICK if asked.quick else LENGTHS:
+        for length in QUICK if options.quick else LENGTHS:
             if length <= line.most:
-                asked.tell(f"{line.name} at {length:,}")
+                options.report(f"{line.name} at {length:,}")
                 try:
-                    found.append(alone(_measure, asked.threads, line, length, asked.seconds))
+                    found.append(alone(_measure, options.threads, line, length, options.seconds))
                 except Unmeasured as problem:
-                    asked.tell(f"{line.name} at {length:,}: {problem}")
+                    options.report(f"{line.name} at {length:,}: {problem}")
     return found
 
 
-def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
-    """Lines against lengths."""
+def table(found: list[BenchResult], lengths: tuple[int, ...]) -> Table:
+    """Arrange results in a table, lines against lengths."""
     by = {(one.line, one.length): one for one in found}
 
     def cell(line: Line, length: int) -> Cell:
@@ -104,17 +105,21 @@ def table(found: list[Measured], lengths: tuple[int, ...]) -> Table:
     rows: list[tuple[str, list[Cell]]] = [
         (line.name, [cell(line, length) for length in lengths]) for line in LINES
     ]
-    title = f"Attention with a bias, forward + backward, × plain fused attention without a mask: {HEADS} heads of {WIDTH}"
+    title = (
+        "Attention with a bias, forward + backward, × plain fused attention without a mask: "
+        f"{HEADS} heads of {WIDTH}"
+    )
     drawn = [line.name for line in LINES if line.most == LENGTHS[-1] or line.backend != "auto"]
     series = {
         name: [(one.length, one.seconds, one.megabytes) for one in found if one.line == name]
         for name in drawn
     }
-    heads, note = [f"{length:,}" for length in lengths], "MB is what one pass adds at its peak."
-    return Table("biases", title, heads, rows, note, series)
+    columns = [f"{length:,}" for length in lengths]
+    note = "MB is what one pass adds at its peak."
+    return Table("biases", title, columns, rows, note, series)
 
 
-def _measure(line: Line, length: int, seconds: float) -> Measured:
+def _measure(line: Line, length: int, seconds: float) -> BenchResult:
     plain = Line("", "none", length, causal=line.causal, batch=line.batch)
     ours, theirs = _work(line, length), _work(plain, length)
     _work(line, 64)()  # what torch loads once is not counted
@@ -125,7 +130,7 @@ def _measure(line: Line, length: int, seconds: float) -> Measured:
         warm=1,
     )
     ratio = over(found["ours"], found.get("plain", found["ours"]))
-    return Measured(line.name, length, ratio, median(found["ours"]), added)
+    return BenchResult(line.name, length, ratio, median(found["ours"]), added)
 
 
 def _work(line: Line, length: int) -> Work:

@@ -1,7 +1,8 @@
-"""`Attention.step`: one new token over a cache of keys, with each encoding that can keep its keys, against none.
+"""`Attention.step`: one new token over a cache of keys, with each encoding that can cache keys.
 
-Every step projects the token, writes its key and value behind the old ones and attends to all. "copied" goes on from one and
-the same cache at every step, so that it is copied each time, as a cache that is concatenated always is.
+Every step projects the token, writes its key and value behind the old ones and attends to all of
+them. "copied" goes on from one and the same cache at every step, so that the cache is copied each
+time, as a concatenated cache always is.
 """
 
 from __future__ import annotations
@@ -13,27 +14,29 @@ import torch
 from locant.attention.kv_cache import Cache
 from locant.attention.layer import Attention
 from locant.bench.alone import added_megabytes, alone
-from locant.bench.asked import Asked
-from locant.bench.ratio import MOST, Ratio, Work, ratios
-from locant.bench.table import Cell, Table, megabytes
+from locant.bench.bench_options import BenchOptions
+from locant.bench.ratio import MAX_TURNS, Ratio, Work, ratios
+from locant.bench.result_table import Cell, Table, megabytes
 from locant.encodings.registry import claiming, make
 
 HEADS, WIDTH = 8, 64
-AHEAD = MOST + 10  # steps that are done in all, at most
+AHEAD = MAX_TURNS + 10  # steps that are done in all, at most
 GROUPED = 2  # key heads, of those rows that share them
 
 
-class Measured(NamedTuple):
+class DecodingResult(NamedTuple):
+    """One encoding's decoding step."""
+
     name: str
     ratio: Ratio
     kept: float  # megabytes of keys and values
     added: float | None  # megabytes that a step adds
 
 
-def tables(asked: Asked) -> list[Table]:
-    keys = 512 if asked.quick else 8192
-    asked.tell(f"decoding over {keys:,} keys")
-    found = alone(_measure, asked.threads, keys, asked.seconds)
+def tables(options: BenchOptions) -> list[Table]:
+    keys = 512 if options.quick else 8192
+    options.report(f"decoding over {keys:,} keys")
+    found = alone(_measure, options.threads, keys, options.seconds)
     rows: list[tuple[str, list[Cell]]] = [
         (one.name, [one.ratio, megabytes(one.kept), megabytes(one.added)]) for one in found
     ]
@@ -44,7 +47,7 @@ def tables(asked: Asked) -> list[Table]:
     return [Table("decoding", title, ["× none", "keys and values", "adds"], rows, note)]
 
 
-def _measure(keys: int, seconds: float) -> list[Measured]:
+def _measure(keys: int, seconds: float) -> list[DecodingResult]:
     names = ["none", *(name for name in claiming("cacheable_keys") if name != "none")]
     steps = {name: Steps(name, keys) for name in names}
     steps |= {f"rotary, {GROUPED} key heads": Steps("rotary", keys, key_heads=GROUPED)}
@@ -53,7 +56,7 @@ def _measure(keys: int, seconds: float) -> list[Measured]:
     steps["none, copied"] = steps["none"]
     found = ratios(work, "none", seconds=seconds)
     return [
-        Measured(name, found[name], steps[name].megabytes, added_megabytes(work[name]))
+        DecodingResult(name, found[name], steps[name].megabytes, added_megabytes(work[name]))
         for name in work
     ]
 

@@ -6,9 +6,9 @@ import torch
 
 from locant.attention.dispatch import plan
 from locant.bench.alone import added_megabytes, alone
-from locant.bench.asked import Asked
+from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import Ratio, Work, ratios
-from locant.bench.table import Cell, Table, megabytes
+from locant.bench.result_table import Cell, Table, megabytes
 from locant.encodings.base import Encoding
 from locant.encodings.registry import make, names
 from locant.nn.transformer import Transformer
@@ -17,16 +17,16 @@ from locant.positions import consecutive
 DIM, HEADS, LAYERS, BATCH = 128, 8, 4, 8
 
 
-def tables(asked: Asked) -> list[Table]:
-    length = 64 if asked.quick else 256
-    asked.tell("a transformer with each encoding")
-    found = alone(_measure, asked.threads, length, 4 * asked.seconds)
+def tables(options: BenchOptions) -> list[Table]:
+    length = 64 if options.quick else 256
+    options.report("a transformer with each encoding")
+    found = alone(_measure, options.threads, length, 4 * options.seconds)
     rows: list[tuple[str, list[Cell]]] = [
-        (name, [ratio, megabytes(mb), path]) for name, ratio, mb, path in found
+        (name, [ratio, megabytes(mb), backend]) for name, ratio, mb, backend in found
     ]
     sizes = f"dim {DIM}, {HEADS} heads, length {length}, {LAYERS} layers, batch {BATCH}"
     title = f"Forward + backward of a transformer, × none: {sizes}"
-    return [Table("step", title, ["× none", "adds", "path"], rows)]
+    return [Table("step", title, ["× none", "adds", "backend"], rows)]
 
 
 def _measure(length: int, seconds: float) -> list[tuple[str, Ratio, float | None, str]]:

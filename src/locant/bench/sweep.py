@@ -1,4 +1,4 @@
-"""A study's training against a textbook loop with the same protocol; two workers against one; what the engine costs."""
+"""A study's training against a textbook loop, two workers against one, and the engine's cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from locant.bench import textbook
 from locant.bench.alone import Unmeasured, alone, as_started
-from locant.bench.asked import Asked
-from locant.bench.ratio import Ratio, summed_up, timed
-from locant.bench.table import Cell, Table
+from locant.bench.bench_options import BenchOptions
+from locant.bench.ratio import Ratio, summarize, timed
+from locant.bench.result_table import Cell, Table
 from locant.lab.engine import local
 from locant.lab.engine.driver import Compute, Driver
 from locant.lab.store.store import Store
@@ -24,24 +24,30 @@ from locant.lab.training.evaluate import execute
 from locant.lab.training.run_result import RunResult
 
 RUNS, TURNS = 2, 3
-PUBLISHED = {
+PUBLISHED = {  # study, and the number of steps that it is shortened to
     "study A": ("anomaly-faithful", 30),
     "study B": ("slots-faithful", 157),
-}  # shortened to so many steps
+}
 
 
-def tables(asked: Asked) -> list[Table]:
+def tables(options: BenchOptions) -> list[Table]:
     rows: list[tuple[str, list[Cell]]] = []
-    for name, (study, run) in published(asked.quick).items():
-        asked.tell(f"the sweep of {name}")
-        found = _against_textbook(study, run, asked.threads, 1 if asked.quick else TURNS)
+    for name, (study, run) in published(options.quick).items():
+        options.report(f"the sweep of {name}")
+        found = _against_textbook(study, run, options.threads, 1 if options.quick else TURNS)
         rows += [(f"{name}, {which}", [ratio]) for which, ratio in found.items()]
-    title = "A textbook loop's time, × ours with the same protocol: training, validation and test, shortened"
-    several = f"{RUNS} models: one after the other there, by {asked.threads} workers here."
-    memory = "Memory is kept here between steps (settings of glibc); there it is as Python starts, if not said."
+    title = (
+        "A textbook loop's time, × ours with the same protocol: training, validation and test, "
+        "shortened"
+    )
+    several = f"{RUNS} models: one after the other there, by {options.threads} workers here."
+    memory = (
+        "Memory is kept here between steps (settings of glibc); there it is as Python starts, if "
+        "not said."
+    )
     note = f"{several} Dropout: torch's there, by 16 random bits here. {memory}"
-    asked.tell("workers and engine")
-    return [Table("sweep", title, ["× as fast"], rows, note), _engine(asked)]
+    options.report("workers and engine")
+    return [Table("sweep", title, ["× as fast"], rows, note), _engine(options)]
 
 
 def published(quick: bool) -> dict[str, tuple[Study, RunConfig]]:
@@ -66,14 +72,15 @@ def _runs(study: Study, name: str, count: int) -> list[RunConfig]:
 
 
 def _against_textbook(study: Study, run: RunConfig, threads: int, times: int) -> dict[str, Ratio]:
-    """The textbook's seconds over ours, by turns: a model on one core, then several, there on one core and by threads."""
+    """Return the textbook's seconds over ours, by turns.
+
+    One model is trained on one core, then several: there on one core and by threads.
+    """
     found: dict[str, list[float]] = {}
     for _ in range(times):
-        book, kept, ours = (
-            as_started(_textbook_cpu, 1, study),
-            alone(_textbook_cpu, 1, study),
-            alone(_ours_cpu, 1, run),
-        )
+        book = as_started(_textbook_cpu, 1, study)
+        kept = alone(_textbook_cpu, 1, study)
+        ours = alone(_ours_cpu, 1, run)
         swept = _through_workers(_runs(study, "sinusoidal", RUNS), threads)
         several = as_started(_textbooks, threads, study, RUNS)
         for which, ratio in {
@@ -83,13 +90,11 @@ def _against_textbook(study: Study, run: RunConfig, threads: int, times: int) ->
             f"{RUNS} models, there by {threads} threads": several / swept,
         }.items():
             found.setdefault(which, []).append(ratio)
-    return {which: summed_up(ratios) for which, ratios in found.items()}
+    return {which: summarize(ratios) for which, ratios in found.items()}
 
 
 def _textbook_cpu(study: Study) -> float:
-    textbook.train(
-        _of_steps(study, 1), 0
-    )  # what is loaded and drawn once does not count, there or here
+    textbook.train(_of_steps(study, 1), 0)  # what is loaded and drawn once does not count
     return _cpu(lambda: textbook.train(study, 0))
 
 
@@ -140,11 +145,11 @@ def _well(done: RunResult) -> None:
         raise Unmeasured(f"a run of the sweep failed: {done.error}.")
 
 
-def _engine(asked: Asked) -> Table:
-    times, seeds = (1, 2) if asked.quick else (TURNS, 20)
-    runs = _runs(_study("study B", asked.quick), "learned", RUNS)
+def _engine(options: BenchOptions) -> Table:
+    times, seeds = (1, 2) if options.quick else (TURNS, 20)
+    runs = _runs(_study("study B", options.quick), "learned", RUNS)
     pairs = [_through_workers(runs, 1) / _through_workers(runs, 2) for _ in range(times)]
-    rows: list[tuple[str, list[Cell]]] = [("two workers, × as fast as one", [summed_up(pairs)])]
+    rows: list[tuple[str, list[Cell]]] = [("two workers, × as fast as one", [summarize(pairs)])]
     changes = {
         "seeds": seeds,
         "controls": [],
@@ -161,7 +166,7 @@ def _engine(asked: Asked) -> Table:
     rows.append(
         (
             f"{len(todo)} short runs through engine and store, × in one process",
-            [summed_up([stored])],
+            [summarize([stored])],
         )
     )
     return Table("engine", "What several processes bring and cost", ["ratio"], rows)

@@ -1,5 +1,7 @@
-"""The training steps of the two published studies on one core: against a textbook loop's, and against what the machine can
-multiply at most."""
+"""Training steps of the two published studies on one core.
+
+They are compared with a textbook loop's, and with what the machine can multiply at most.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from locant.bench.alone import alone
-from locant.bench.asked import Asked
+from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import Ratio, over, timed, turns
+from locant.bench.result_table import Amount, Cell, Table
 from locant.bench.sweep import published
-from locant.bench.table import Amount, Cell, Table
 from locant.bench.textbook import Loop
 from locant.lab.study import Study
 from locant.lab.tasks.base import make_task
@@ -24,42 +26,29 @@ from locant.positions import consecutive
 
 SIZE = 1024  # of the square matrices whose product shows what the machine can do
 PRODUCTS = 30  # of which the best counts
-STEPS, QUICK = 12, 1  # in one turn; each begins with a new optimiser
+STEPS, QUICK = 12, 1  # in one turn; each begins with a new optimizer
 DROPOUTS = {"bits": "textbook's step, × ours", "pool": "× ours, dropout from a pool"}
 
 
-def tables(asked: Asked) -> list[Table]:
-    heads = [*DROPOUTS.values(), "a step", "reached", "a product alone", "share"]
+def tables(options: BenchOptions) -> list[Table]:
+    columns = [*DROPOUTS.values(), "a step", "reached", "a product alone", "share"]
     rows: list[tuple[str, list[Cell]]] = []
-    steps = QUICK if asked.quick else STEPS
-    for name, (study, run) in published(asked.quick).items():
-        asked.tell(f"the training step of {name}")
-        ratios = alone(_against_textbook, 1, study, run, steps, 4 * asked.seconds)
-        flops, reached, peak = alone(_speed, 1, run, steps, asked.seconds)
+    steps = QUICK if options.quick else STEPS
+    for name, (study, run) in published(options.quick).items():
+        options.report(f"the training step of {name}")
+        ratios = alone(_against_textbook, 1, study, run, steps, 4 * options.seconds)
+        flops, reached, peak = alone(_speed, 1, run, steps, options.seconds)
         speeds = [Amount(value / 1e9, "GFLOP/s") for value in (reached, peak)]
-        rows.append(
-            (
-                name,
-                [
-                    *ratios,
-                    Amount(flops / 1e9, "GFLOP", 2),
-                    *speeds,
-                    Amount(100 * reached / peak, "%"),
-                ],
-            )
-        )
-    dropout = "Dropout: torch's there; here 16 random bits for each number, or a window of numbers drawn once."
+        work, share = Amount(flops / 1e9, "GFLOP", 2), Amount(100 * reached / peak, "%")
+        rows.append((name, [*ratios, work, *speeds, share]))
+    dropout = (
+        "Dropout: torch's there; here 16 random bits for each number, or a window of numbers drawn "
+        "once."
+    )
     product = f"A product alone: two matrices of {SIZE} × {SIZE}, float32, the best of {PRODUCTS}."
     note = f"{dropout} {product} Only the FLOPs of products count, and the quickest turn."
-    return [
-        Table(
-            "training",
-            "Training steps of the published studies, one thread, memory kept",
-            heads,
-            rows,
-            note,
-        )
-    ]
+    title = "Training steps of the published studies, one thread, memory kept"
+    return [Table("training", title, columns, rows, note)]
 
 
 def _against_textbook(study: Study, run: RunConfig, steps: int, seconds: float) -> list[Ratio]:

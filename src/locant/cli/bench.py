@@ -1,8 +1,7 @@
-"""`locant bench`: ours, the peers that are installed and the machine's limits, as ratios in one run."""
+"""`locant bench`: our speed, that of installed peers and the machine's limits, as ratios."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -20,15 +19,17 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from locant._internal.checks import one_of
 from locant.bench import PARTS
-from locant.bench.asked import Asked
-from locant.cli._output import print_table
+from locant.bench.bench_options import BenchOptions
+from locant.cli._options import JsonOption, MarkdownOption, old_spellings
+from locant.cli._output import print_json, print_table, print_written
 
-WORDY = 40  # characters; a ratio with its spread and megabytes is no sentence
+MIN_TEXT_LENGTH = 40  # characters: a ratio with its spread and megabytes is not text
 
 if TYPE_CHECKING:
-    from locant.bench.table import Table
+    from locant.bench.result_table import Table
 
 
+@old_spellings({"--picture": "--out"})
 def bench(
     parts: Annotated[
         list[str] | None, typer.Argument(help=f"Some of {', '.join(PARTS)}; all by default.")
@@ -36,22 +37,25 @@ def bench(
     threads: Annotated[
         int,
         typer.Option(
-            help="Threads of biases, decoding and step, workers of the sweep; one a core by default."
+            help="Threads of biases, decoding and step, and workers of the sweep; "
+            "one per core by default."
         ),
     ] = 0,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Short lengths, to see that it works; not to be quoted.")
+        bool, typer.Option("--quick", help="Short lengths, to see that it works; do not quote it.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw time and memory by length (PNG, SVG, PDF): biases.")
+    as_json: JsonOption = False,
+    as_markdown: MarkdownOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Draw time and memory of biases by length to this PNG, SVG or PDF."),
     ] = None,
 ) -> None:
-    """Measure: rotation, biases, memory, decoding, a training step, the published studies' steps, the sweep.
+    """Measure rotation, biases, memory, decoding, training steps and the sweep of a study.
 
-    Everything is a ratio within one run, by turns with what it is compared with, medians with their spread; a ratio that
-    varies too much is not told. Leave the machine alone meanwhile. All of it takes about forty minutes.
+    Everything is a ratio within one run: work is timed by turns with what it is compared with, and
+    the median is printed with its spread. A ratio that varies too much is not printed. Leave the
+    machine alone meanwhile. All parts together take about forty minutes.
 
     Examples:
 
@@ -59,7 +63,7 @@ def bench(
 
       locant bench rotation biases --markdown > speed.md
 
-      locant bench biases --picture growth.png
+      locant bench biases --out growth.png
 
       locant bench --quick --json
     """
@@ -68,8 +72,8 @@ def bench(
         raise ValueError(
             f"--threads {threads} is not a number of threads: give 1 or more, or leave it out."
         )
-    if picture is not None:
-        _check_picture(picture, chosen)
+    if out is not None:
+        _check_picture(out, chosen)
     used = threads or _cores()
     about = {
         "date": str(date.today()),
@@ -79,54 +83,49 @@ def bench(
     }
     found: list[Table] = []
     if not as_json:
-        print(
-            ", ".join(f"{key} {value}" for key, value in about.items())
-            + (", quick: not to be quoted" * quick)
-        )
+        facts = ", ".join(f"{key} {value}" for key, value in about.items())
+        print(f"{facts}, quick: not to be quoted" if quick else facts)
     for part in chosen:
-        with _progress() as tell:
-            some = import_module(f"locant.bench.{part}").tables(Asked(used, quick, tell))
-        found += some
-        for table in some if not as_json else ():  # at once: what comes later may fail
+        module = import_module(f"locant.bench.{PARTS[part]}")
+        with _progress() as report:
+            tables = module.tables(BenchOptions(used, quick, report))
+        found += tables
+        for table in tables if not as_json else ():  # at once: what comes later may fail
             _show(table, as_markdown)
     if as_json:
-        tables = [table.plain() for table in found]
-        print(
-            json.dumps(
-                {"about": about, "quick": quick, "tables": tables}, indent=2, ensure_ascii=False
-            )
-        )
-    if picture is not None:  # last, so that nothing measured is lost when it cannot be written
-        _draw(next(table for table in found if table.name == "biases"), picture)
+        print_json({"about": about, "quick": quick, "tables": [table.plain() for table in found]})
+    if out is not None:  # last, so that no measurement is lost when it cannot be written
+        _draw(next(table for table in found if table.name == "biases"), out)
 
 
 def _show(table: Table, as_markdown: bool) -> None:
-    heads, rows = ["", *table.heads], table.told()
+    header, rows = ["", *table.columns], table.as_text()
     if as_markdown:
         from locant.lab.report.study import markdown_table
 
-        print("\n".join([f"\n### {table.title}\n", *markdown_table(heads, rows)]))
+        print("\n".join([f"\n### {table.title}\n", *markdown_table(header, rows)]))
         print(f"\n{table.note}" if table.note else "")
         return
     console = Console()
     console.print(f"\n[bold]{escape(table.title)}[/bold]", highlight=False)
-    print_table(console, heads, rows, min_text=WORDY)
+    print_table(console, header, rows, min_text=MIN_TEXT_LENGTH)
     if table.note:
         console.print(table.note, style="dim", highlight=False)
 
 
 def _check_picture(path: Path, chosen: list[str]) -> None:
-    """What cannot be drawn is told before anything is measured."""
+    """Refuse a picture that cannot be drawn or written, before anything is measured."""
     from locant.figures.plots import FORMATS
 
-    one_of("--picture", "ending", path.suffix.lstrip("."), FORMATS)
+    one_of("--out", "file type", path.suffix.lstrip("."), FORMATS)
     if "biases" not in chosen:
         raise ValueError(
-            "--picture draws how biases grow with length: ask for that part too, as in\n  locant bench biases"
+            "--out draws how biases grow with length: measure that part too, as in\n"
+            f"  locant bench biases --out {path}"
         )
     if not path.parent.is_dir():
         raise ValueError(
-            f"--picture {path}: there is no folder {path.parent}. Make it, or give another place."
+            f"--out {path}: there is no folder {path.parent}. Make it, or choose another path."
         )
 
 
@@ -139,29 +138,31 @@ def _draw(table: Table, path: Path) -> None:
         path,
         title="Time and memory of attention by length",
     )
-    print(f"wrote {path}", file=sys.stderr)
+    print_written(path)
 
 
 def _cores() -> int:
-    """The cores that this process may use."""
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _processor() -> str:
-    """The name of the processor, where the system tells it, and whether it has wide vectors."""
+    """Name the processor, where the system tells it, and whether it has AVX-512."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return "unknown"
-    told = dict(line.split(":", 1) for line in lines if ":" in line)
-    facts = {key.strip(): value.strip() for key, value in told.items()}
+    facts = {}
+    for line in lines:
+        key, _, value = line.partition(":")
+        facts[key.strip()] = value.strip()
     wide = "with" if "avx512f" in facts.get("flags", "") else "without"
     return f"{facts.get('model name', 'unknown')} {wide} AVX-512"
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """A line on stderr that says what is being measured, and for how long."""
+    """Show on standard error what is being measured, and for how long."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda now: print(f"measuring {now}", file=sys.stderr, flush=True)

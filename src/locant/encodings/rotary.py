@@ -37,9 +37,9 @@ import torch
 from torch import Tensor
 
 from locant._internal.checks import one_of, positive, whole_number
-from locant.encodings._halves import serves, turn_blocks
-from locant.encodings._hf import rotary_options
-from locant.encodings._scaling import Scaling, read_scaling
+from locant.encodings._rope.half_pairs import serves, turn_blocks
+from locant.encodings._rope.hf_config import rotary_options
+from locant.encodings._rope.scalings import Scaling, read_scaling
 from locant.encodings._waves import axial_angles, frequencies
 from locant.encodings.base import Encoding, wide
 from locant.positions import visible

@@ -24,7 +24,7 @@ def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> t
             axes, (1, 2), ("seconds a pass", "megabytes that a pass adds"), strict=True
         ):
             for name, points in series.items():
-                encoding, whole = name.split(",")[0], "written" in name
+                encoding, whole = name.split(",")[0], "materialized" in name
                 panel.plot(
                     [point[0] for point in points],
                     [_shown(point, place) for point in points],

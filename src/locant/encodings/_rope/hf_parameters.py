@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from locant._internal.checks import one_of
-from locant.encodings._scaling import DynamicNtk, Linear, Llama3, LongRope, Scaling, Yarn
+from locant.encodings._rope.scalings import DynamicNtk, Linear, Llama3, LongRope, Scaling, Yarn
 
 _COMMON = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 _SETTINGS = {  # what each type may say, beside _COMMON

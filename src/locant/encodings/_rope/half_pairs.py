@@ -16,16 +16,16 @@ from torch import Tensor
 
 from locant.positions import visible
 
-LEAST = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
-BLOCK = (
+MIN_ELEMENTS = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
+BLOCK_ELEMENTS = (
     1 << 16
 )  # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
-LINE = 1 << 15  # numbers of a table at once, so that it fits there too
+TABLE_ELEMENTS = 1 << 15  # numbers of a table at once, so that it fits there too
 
 
 def serves(x: Tensor, table: Tensor) -> bool:
     """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that nothing is learnt from."""
-    many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= LEAST
+    many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= MIN_ELEMENTS
     return many and visible(x) and visible(table) and not table.requires_grad and _level() < 0
 
 
@@ -73,9 +73,9 @@ def _blocks(parts: list[Tensor], tables: list[Tensor]) -> Iterator[tuple[Tensor,
     if shared:
         tables = [table.flatten(0, -2) for table in tables]  # (T, ·)
         parts = [part.flatten(0, -3) for part in parts] if parts[0].is_contiguous() else parts
-    x, most = parts[0], BLOCK * torch.get_num_threads()
+    x, most = parts[0], BLOCK_ELEMENTS * torch.get_num_threads()
     row = x.numel() // x.shape[0] // x.shape[-2]  # numbers of one token in one row
-    tokens = max(1, min(x.shape[-2], LINE // x.shape[-1], most // row))
+    tokens = max(1, min(x.shape[-2], TABLE_ELEMENTS // x.shape[-1], most // row))
     rows = max(1, most // (row * tokens))
     for line in zip(*(part.split(tokens, -2) for part in (*parts, *tables)), strict=True):
         some, by = line[: len(parts)], line[len(parts) :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from locant.encodings._hf_models import BY_KIND, SLIDING, SLIDING_OR_ALL, SOME_LAYERS
+from locant.encodings._rope.hf_models import BY_KIND, SLIDING, SLIDING_OR_ALL, SOME_LAYERS
 
 _PARTS = (
     "text_config",

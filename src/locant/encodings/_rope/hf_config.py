@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from locant.encodings._hf_layers import refuse_different_layers, refuse_several_models
-from locant.encodings._hf_models import (
+from locant.encodings._rope.hf_layers import refuse_different_layers, refuse_several_models
+from locant.encodings._rope.hf_models import (
     HALF,
     INTERLEAVED,
     OWN_KEYS,
@@ -16,7 +16,7 @@ from locant.encodings._hf_models import (
     pairing_of,
     refuse_other_encodings,
 )
-from locant.encodings._hf_rope import rope_of, scaling_of
+from locant.encodings._rope.hf_parameters import rope_of, scaling_of
 from locant.shapes import Shape
 
 _ALIASES = {  # the words of single models

@@ -1,4 +1,4 @@
-"""What is printed: a title, columns, and rows of ratios, megabytes and words."""
+"""The table that a benchmark prints: a title, columns, and rows of ratios, megabytes and text."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class Amount:
 
     value: float | None
     unit: str
-    places: int = 0
+    decimals: int = 0
 
     def __str__(self) -> str:
-        """
+        """Format the number with its unit.
+
         >>> str(Amount(1281.6, "MB")), str(Amount(None, "MB")), str(Amount(0.845, "GFLOP", 2))
         ('1,282 MB', '–', '0.84 GFLOP')
         """
-        return "–" if self.value is None else f"{self.value:,.{self.places}f} {self.unit}"
+        return "–" if self.value is None else f"{self.value:,.{self.decimals}f} {self.unit}"
 
     def plain(self) -> dict[str, Any]:
         return {"value": None if self.value is None else round(self.value, 4), "unit": self.unit}
@@ -48,30 +49,30 @@ Cell = Ratio | Cost | Amount | str
 
 @dataclass(frozen=True)
 class Table:
-    """Rows are (what, cells); there are as many cells as heads."""
+    """A benchmark's results: rows of (what was measured, cells), one cell for each column.
+
+    series  for a picture, by line: length, seconds, megabytes
+    """
 
     name: str
     title: str
-    heads: list[str]
+    columns: list[str]
     rows: list[tuple[str, list[Cell]]]
     note: str = ""
-    series: dict[str, list[tuple[int, float, float | None]]] = field(
-        default_factory=dict
-    )  # length, seconds, MB: by line
+    series: dict[str, list[tuple[int, float, float | None]]] = field(default_factory=dict)
 
-    def told(self) -> list[list[str]]:
-        """All cells as text, the name of the row first."""
+    def as_text(self) -> list[list[str]]:
+        """Return all cells as text, the name of the row first."""
         return [[what, *map(str, cells)] for what, cells in self.rows]
 
     def plain(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return everything as values that JSON can hold."""
         rows = []
         for what, cells in self.rows:
-            told = {
-                h: c if isinstance(c, str) else c.plain()
-                for h, c in zip(self.heads, cells, strict=True)
-            }
-            rows.append({"what": what, **told})
+            row: dict[str, Any] = {"what": what}
+            for column, cell in zip(self.columns, cells, strict=True):
+                row[column] = cell if isinstance(cell, str) else cell.plain()
+            rows.append(row)
         return {
             "table": self.name,
             "title": self.title,
@@ -82,7 +83,8 @@ class Table:
 
 
 def megabytes(value: float | None) -> Amount:
-    """
+    """Return an amount of memory, never below 0.
+
     >>> str(megabytes(281.6)), str(megabytes(-0.2))
     ('282 MB', '0 MB')
     """

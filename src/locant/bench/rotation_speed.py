@@ -1,7 +1,8 @@
 """Rotating q and k: ours and the peers', as multiples of a memcpy of the same bytes.
 
-Tables that depend on positions alone are made beforehand, as a model does once a forward pass; the interfaces of
-x-transformers and rotary-embedding-torch take angles, so these two compute cosines and sines at every call.
+What depends on positions alone is computed beforehand, as a model does once in a forward pass.
+x-transformers and rotary-embedding-torch take angles, so these two compute cosines and sines at
+every call.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import torch
 from torch import Tensor
 
 from locant.bench.alone import added_megabytes, alone
-from locant.bench.asked import Asked
+from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import Ratio, Work, ratios
-from locant.bench.table import Cell, Table, megabytes
+from locant.bench.result_table import Cell, Table, megabytes
 from locant.encodings.registry import make
 from locant.positions import consecutive
 
@@ -24,23 +25,18 @@ BATCH, HEADS, WIDTH = 8, 8, 64
 Rotate = Callable[[Tensor, Tensor], tuple[Tensor, ...]]
 
 
-def tables(asked: Asked) -> list[Table]:
+def tables(options: BenchOptions) -> list[Table]:
     found = []
-    for length in (128,) if asked.quick else (512, 2048):
-        asked.tell(f"rotation at {length:,}")
-        found_at = alone(_measure, 1, length, asked.seconds)
+    for length in (128,) if options.quick else (512, 2048):
+        options.report(f"rotation at {length:,}")
+        found_at = alone(_measure, 1, length, options.seconds)
         rows: list[tuple[str, list[Cell]]] = [
             (name, [one, both, megabytes(mb)]) for name, one, both, mb in found_at
         ]
-        title = f"Rotating q and k, ({BATCH}, {HEADS}, {length}, {WIDTH}), × memcpy of the same bytes, one thread"
-        found.append(
-            Table(
-                f"rotation-{length}",
-                title,
-                ["forward", "forward + backward", "adds, forward"],
-                rows,
-            )
-        )
+        size = f"({BATCH}, {HEADS}, {length}, {WIDTH})"
+        title = f"Rotating q and k, {size}, × memcpy of the same bytes, one thread"
+        columns = ["forward", "forward + backward", "adds, forward"]
+        found.append(Table(f"rotation-{length}", title, columns, rows))
     return found
 
 
@@ -82,7 +78,7 @@ def _ours(length: int) -> dict[str, Rotate]:
 
 
 def _peers(length: int) -> dict[str, Rotate]:
-    """The libraries that are installed, by name and version."""
+    """Return the rotations of the installed libraries, by name and version."""
     known = {
         "transformers": ("(Llama), half", _transformers),
         "x-transformers": ("interleaved", _x_transformers),
