@@ -4,7 +4,7 @@ import { extent } from "./plots.js";
 import { axis, colors, layout, safe, theme } from "./theme.js";
 
 const SPREAD = 0.24; // of a row: dots of seeds lie this far above and below its middle
-const SYMBOLS = { encoding: "circle", control: "diamond", "plain method": "square" };
+const SYMBOLS = { encoding: "circle", control: "diamond", baseline: "square" };
 
 function picked(picture, wanted) {
   return picture.names.map((name, at) => ({ name, values: picture.values[at], means: picture.means[at], intervals: picture.intervals[at], at })).filter(({ name }) => wanted(name));

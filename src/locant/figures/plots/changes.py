@@ -1,4 +1,4 @@
-"""What moving tokens changes: the answers when a window is shuffled or mirrored and they are put back, log scale."""
+"""How much outputs change when a window is shuffled or mirrored and they are put back in order."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ def draw(
     unit: str,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """changes: for each way to move, and each row, one number a seed; below `rounding` there is no change."""
+    """Draw the change of every entrant on a log scale.
+
+    changes   for each way to move tokens, and each entrant, one number per seed
+    rounding  a smaller change is none
+    """
     look = frame.look
     every = np.concatenate([values for rows in changes.values() for values in rows])
-    zero = place_of_zero(every, rounding)
+    zero = position_of_zero(every, rounding)
     size = (2.4 + 2.9 * len(changes), height(entrants) - 0.1)
     with frame.axes(
-        1, len(changes), size=size, title="change of the answers", sharey=True, sharex=True
+        1, len(changes), size=size, title="change of the outputs", sharey=True, sharex=True
     ) as axes:
         for panel, (way, rows) in zip(axes, changes.items(), strict=True):
             panel.axvspan(zero / 3, rounding, color=look.grid, alpha=0.6, linewidth=0, zorder=0)
@@ -66,7 +70,7 @@ def _row(axes: Axes, at: int, values: Array, one: Entrant, look: Theme) -> None:
 
 
 def _logarithmic(axes: Axes, zero: float, most: float) -> None:
-    """Powers of ten; 0, which has no place on such a scale, stands at its left end."""
+    """Label powers of ten; 0, which a log scale cannot show, stands at its left end."""
     axes.set_xscale("log")
     axes.set_xlim(zero / 3, most * 2.5)
     first, last = round(np.log10(zero)), int(np.floor(np.log10(most)))
@@ -79,10 +83,10 @@ def _logarithmic(axes: Axes, zero: float, most: float) -> None:
     axes.minorticks_off()
 
 
-def place_of_zero(values: Array, rounding: float) -> float:
-    """A power of ten at least ten times smaller than every change that is not 0; there 0 is drawn.
+def position_of_zero(values: Array, rounding: float) -> float:
+    """Find where 0 is drawn: a power of ten, at least ten times smaller than every other change.
 
-    >>> place_of_zero(np.array([0.0, 3e-7, 2.0]), 1e-5)
+    >>> position_of_zero(np.array([0.0, 3e-7, 2.0]), 1e-5)
     1e-08
     """
     least = min([float(value) for value in values if value > 0] + [rounding])

@@ -1,4 +1,4 @@
-"""Cost against quality: what a row costs, across, and how good it is, upwards."""
+"""Cost against quality: the cost of an entrant across, its score upwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def draw(
     unit: str,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """costs: one number a row; scores: one number a seed, for each row."""
+    """Draw one cost per entrant against its scores, one number per seed."""
     look = frame.look
     with frame.axes(
         size=(7.6, max(4.2, 1.4 + 0.235 * len(entrants))), title=f"{metric} against {unit}"
@@ -61,7 +61,7 @@ def _names(
     means: Sequence[float],
     frame: Frame,
 ) -> None:
-    """At the right, in the order of the points, each joined to its own."""
+    """Write the names at the right, in the order of the points, each joined to its own."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     places = apart([(mean - low) / (high - low) for mean in means], min(LINE, 1 / len(means)))
@@ -80,7 +80,7 @@ def _names(
 
 
 def apart(places: Sequence[float], least: float) -> list[float]:
-    """Places moved as little as is needed to be `least` apart, in the same order, from 0 to 1 when they fit.
+    """Move heights as little as needed to be `least` apart, in the same order, within 0 and 1.
 
     >>> [round(place, 3) for place in apart([0.5, 0.52, 0.9], 0.1)]
     [0.46, 0.56, 0.9]

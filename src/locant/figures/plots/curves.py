@@ -1,4 +1,4 @@
-"""Training curves: a score of validation by step, the mean and, as a band, the lowest and highest seed."""
+"""Training curves: a validation score by step, its mean and the band of all seeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.panels import behind, panels
 
-FEW, MARKED = 12, 3  # at most so many points are drawn as such, and so many are named on the axis
+MAX_MARKERS, MAX_TICKS = 12, 3  # points drawn as dots; steps named one by one on the axis
 
 
 def draw(
@@ -23,7 +23,7 @@ def draw(
     metric: str,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """For each row its steps, and values (seeds, steps)."""
+    """Draw for each entrant its steps, and values (seeds, steps)."""
     look = frame.look
     with panels(
         frame, entrants, title=f"{metric} while training", across="training step", down=metric
@@ -40,9 +40,9 @@ def draw(
                     x, y.min(0), y.max(0), color=own, alpha=0.28, linewidth=0, zorder=2
                 )
             panel.plot(
-                x, y.mean(0), color=own, marker="." if len(x) <= FEW else "", markersize=5, zorder=3
+                x, y.mean(0), color=own, marker="." if len(x) <= MAX_MARKERS else "", markersize=5, zorder=3
             )
-            if len(x) <= MARKED:
+            if len(x) <= MAX_TICKS:
                 panel.set_xticks(x)
             else:
                 panel.xaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 4, 5, 10]))

@@ -1,4 +1,4 @@
-"""Who takes part in a study, and how each is drawn: the colour says the encoding, the marker what it is there for.
+"""How the entrants of a study are drawn: the color names the encoding, the marker its role.
 
 >>> from locant.figures.plots.colours import THEMES
 >>> Entrant("learned .02", "learned").colour(THEMES["light"]) == colour("learned")
@@ -16,18 +16,21 @@ from matplotlib.lines import Line2D
 
 from locant.figures.plots.colours import Theme, colour
 
-ENCODING, CONTROL, PLAIN_METHOD = "encoding", "control", "plain method"
-MARKERS = {ENCODING: "o", CONTROL: "D", PLAIN_METHOD: "s"}
+ENCODING, CONTROL, BASELINE = "encoding", "control", "baseline"
+MARKERS = {ENCODING: "o", CONTROL: "D", BASELINE: "s"}
 CONTROLS = {
     "no attention": "#786040"
 }  # found as the colours of encodings were; other controls have theirs among them
-ROW, ROOM = 0.27, 1.75  # inches for one row of a list, and for all around them
-FEWEST = 4  # rows for which there is room at least
+LINE_HEIGHT, MARGIN = 0.27, 1.75  # inches of one line of a list, and of all around it
+MIN_LINES = 4  # a list is at least so high
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A row of a study: its name, its encoding, its role, and whether the same encoding came before under another name."""
+    """An encoding, control or baseline of a study, and how it is drawn.
+
+    again  whether the same encoding came before under another name
+    """
 
     name: str
     encoding: str = "none"
@@ -35,15 +38,15 @@ class Entrant:
     again: bool = False
 
     def colour(self, look: Theme) -> str:
-        """Of the encoding; controls have their own, and plain methods are grey."""
-        if self.role == PLAIN_METHOD:
+        """Return the color of the encoding; controls have their own, and baselines are gray."""
+        if self.role == BASELINE:
             return look.muted
         if self.role == CONTROL:
             return CONTROLS.get(self.name) or colour(self.name)
         return colour(self.encoding)
 
     def marker(self, look: Theme) -> dict[str, Any]:
-        """How its point is drawn: hollow when the same encoding came before."""
+        """Return how its point is drawn: hollow when the same encoding came before."""
         own = self.colour(look)
         return {
             "marker": MARKERS[self.role],
@@ -52,19 +55,19 @@ class Entrant:
         }
 
     def ink(self, look: Theme) -> str:
-        """Of its name: encodings stand out."""
+        """Return the color of its name: encodings stand out."""
         return look.ink if self.role == ENCODING else look.muted
 
 
 def listed(
-    axes: Sequence[Axes], entrants: Sequence[Entrant], look: Theme, places: Sequence[float] = ()
+    axes: Sequence[Axes], entrants: Sequence[Entrant], look: Theme, heights: Sequence[float] = ()
 ) -> None:
-    """Names down the left side, one a row; axes that stand to the right of the first share them.
+    """Write names down the left side, one per line; axes to the right of the first share them.
 
-    places  of the rows; 0, 1, 2… by default
+    heights  of the lines on the y axis; 0, 1, 2… by default
     """
     first = axes[0]
-    first.set_yticks(places or range(len(entrants)), [one.name for one in entrants])
+    first.set_yticks(heights or range(len(entrants)), [one.name for one in entrants])
     first.set_ylim(len(entrants) - 0.4, -0.6)
     for one_axes in axes:
         one_axes.tick_params(axis="y", length=0)
@@ -75,12 +78,12 @@ def listed(
 
 
 def height(entrants: Sequence[Entrant]) -> float:
-    """Of a list, in inches."""
-    return ROOM + ROW * max(len(entrants), FEWEST)
+    """Return the height of a list of entrants, in inches."""
+    return MARGIN + LINE_HEIGHT * max(len(entrants), MIN_LINES)
 
 
 def key(axes: Axes, entrants: Sequence[Entrant], look: Theme, *more: Line2D) -> None:
-    """Below the picture: what the markers mean, those that are there."""
+    """Explain the markers below the picture, those that are drawn."""
     roles = [role for role in MARKERS if any(one.role == role for one in entrants)]
     marks = [
         Line2D([], [], linestyle="", color=look.ink, marker=MARKERS[role], markersize=5, label=role)

@@ -1,4 +1,4 @@
-"""A mean with its 95 % t interval and every seed as a dot, and the thin lines that say what is chance or a ceiling."""
+"""A mean with its 95 % t interval and every seed as a dot; thin lines for chance and ceilings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DASH = (0, (4, 3))
 def estimate(
     axes: Axes, at: float, values: Array, one: Entrant, look: Theme, *, sure: bool = True
 ) -> None:
-    """One row: the seeds as small dots, and, when `sure`, the mean with its interval."""
+    """Draw one entrant: the seeds as small dots and, when `sure`, the mean with its interval."""
     if len(values) > 1 or not sure:
         away = (
             np.linspace(-SPREAD, SPREAD, len(values)) if len(values) > 1 else np.zeros(len(values))
@@ -58,7 +58,7 @@ def edge(one: Entrant, look: Theme) -> dict[str, Any]:
 
 
 def key_lines(look: Theme, seeds: int, each: str) -> list[Line2D]:
-    """What a bar and a small dot (`each`) mean; nothing for a single one."""
+    """Explain a bar and a small dot (`each`); nothing for a single value."""
     if seeds < 2:
         return []
     bar = Line2D([], [], color=look.ink, marker="o", markersize=5, label="mean, 95 % interval")
@@ -67,7 +67,7 @@ def key_lines(look: Theme, seeds: int, each: str) -> list[Line2D]:
 
 
 def verticals(axes: Axes, lines: Mapping[str, float], look: Theme) -> None:
-    """Thin lines with their names above the axes; lines at one value share a name."""
+    """Draw thin lines with their names above the axes; lines at one value share a name."""
     for value in lines.values():
         axes.axvline(value, color=look.muted, linewidth=0.9, linestyle=DASH, zorder=1)
     left, right = axes.get_xlim()
@@ -118,7 +118,7 @@ def _name(
 
 
 def together(lines: Mapping[str, float], apart: float) -> dict[float, list[str]]:
-    """The names at each value, nearly equal values being one.
+    """Group the names by value; nearly equal values are one.
 
     >>> together({"chance": 0.5, "without positions": 0.5, "by place": 1.0}, 0.01)
     {0.5: ['chance', 'without positions'], 1.0: ['by place']}

@@ -1,4 +1,4 @@
-"""Differences to none, seed by seed: means with intervals, and the groups of the encodings that cannot be told apart."""
+"""Differences to none, paired by seed, and the groups of encodings that cannot be distinguished."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ def draw(
     each: str = "seed",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """gaps: a row's score minus that of `against`, one number a seed; groups: 1 for encodings that cannot be told from the
-    first, 2 from the next, and so on, 0 for rows that do not compete; each: what a dot stands for.
+    """Draw the paired differences of every entrant.
+
+    gaps    an entrant's score minus that of `against`, one number per seed
+    groups  1 for encodings that cannot be distinguished from the leading one, 2 from the best of
+            the rest, and so on; 0 for entrants that do not compete
+    each    what a dot stands for
     """
     look = frame.look
     with frame.axes(

@@ -1,4 +1,4 @@
-"""Attention of every layer and head, a row for each model, in the same example."""
+"""Attention of every layer and head in the same example, one line of matrices per model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.matrix import scale
 
 SIDE = 0.66  # inches of a matrix with the gap after it
-MOST = 32  # cells of a side; larger matrices are averaged
+MAX_CELLS = 32  # of a side; larger matrices are averaged
 TITLE = "attention of every head\nqueries down, keys across; each as a share of its largest weight"
 LEVELS = 16  # of colour, which keeps files small
 GAP = 0.12  # of a side, between matrices; twice as much between layers
@@ -21,7 +21,7 @@ GAP = 0.12  # of a side, between matrices; twice as much between layers
 def draw(
     entrants: Sequence[Entrant], *, weights: Sequence[Array], frame: Frame = PLAIN
 ) -> tuple[Axes, ...]:
-    """weights: (layers, heads, queries, keys) for each row; each matrix in its own scale."""
+    """Draw the weights (layers, heads, queries, keys) of each entrant, each in its own scale."""
     layers, heads = weights[0].shape[:2]
     size = (max(2.3 + SIDE * layers * heads, 6.4), 1.3 + SIDE * len(entrants))
     step, colours = 1 + GAP, frame.sequential.resampled(LEVELS)
@@ -57,7 +57,7 @@ def draw(
     return (axes,)
 
 
-def coarse(matrix: Array, most: int = MOST) -> Array:
+def coarse(matrix: Array, most: int = MAX_CELLS) -> Array:
     """Means of square blocks, so that no side has more than `most` cells.
 
     >>> coarse(np.arange(16.0).reshape(4, 4), 2).tolist()

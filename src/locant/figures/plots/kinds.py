@@ -1,4 +1,4 @@
-"""Recall by kind of fault: the share of each kind's points that every row finds."""
+"""Recall by kind of fault: the share of each kind's points that every entrant finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from locant.lab.statistics.paired import interval
 def draw(
     entrants: Sequence[Entrant], *, recalls: Mapping[str, Sequence[Array]], frame: Frame = PLAIN
 ) -> tuple[Axes, ...]:
-    """recalls: for each kind, and each row, one number a seed."""
+    """Draw the recalls: for each kind, and each entrant, one number per seed."""
     look = frame.look
     size = (1.8 + 2.0 * len(recalls), height(entrants) - 0.4)
     with frame.axes(

@@ -1,4 +1,4 @@
-"""Who has learnt it by when: the share of runs below the threshold, by step; what is left at the end is censored."""
+"""Survival curves: the share of runs below the threshold, by step; those left are censored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw(
     threshold: str,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """For each row the steps at which runs reached the threshold, 0 and the last one with them, and the share left there."""
+    """Draw the share of runs left after each step; `steps` begin with 0 and end with the last."""
     look = frame.look
     title = f"runs that have not reached {threshold} yet (survival curves)"
     with panels(frame, entrants, title=title, across="training step", down="share of runs") as axes:

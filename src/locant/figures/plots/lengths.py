@@ -1,4 +1,4 @@
-"""Score against length: rows as long as those of training, and longer ones."""
+"""Score against length: sequences as long as those of training, and longer ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw(
     chance: float,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """lengths, the first that of training; for each row scores (lengths, seeds)."""
+    """Draw the scores (lengths, seeds) of each entrant; the first length is that of training."""
     look = frame.look
     title = f"{metric} against length; trained at {lengths[0]}, the filled point"
     with panels(frame, entrants, title=title, across="length (tokens)", down=metric) as axes:

@@ -1,4 +1,4 @@
-"""The score that decides: the mean of every row with its interval, best first, and every seed as a dot."""
+"""The score that decides: the mean of every entrant with its interval, and every seed as a dot."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from locant._internal.text import plus_minus
 from locant.figures.plots.entrants import Entrant, height, key, listed
 from locant.figures.plots.estimate import estimate, key_lines, verticals
 from locant.figures.plots.frame import PLAIN, Array, Frame
@@ -25,9 +26,14 @@ def draw(
     each: str = "seed",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """scores: one number a seed, for each row in the order shown; better: "higher" or "lower"; lines: chance and
-    ceilings; notes: why a row is shown without a mean, such as "2 failed"; empty for all others;
-    on: what was judged; each: what a dot stands for.
+    """Draw the scores of every entrant, best first.
+
+    scores  one number per seed, for each entrant in the order shown
+    better  "higher" or "lower"
+    lines   chance and ceilings
+    notes   why an entrant is shown without a mean, such as "2 failed"; empty for all others
+    on      the data that the scores were computed on
+    each    what a dot stands for
     """
     look = frame.look
     size = (7.6, height(entrants) + 0.18 * len(set(lines.values())))
@@ -35,7 +41,7 @@ def draw(
         for at, (one, values, note) in enumerate(zip(entrants, scores, notes, strict=True)):
             estimate(axes, at, values, one, look, sure=not note)
             axes.annotate(
-                note or told(values),
+                note or mean_text(values),
                 (1.015, at),
                 xycoords=("axes fraction", "data"),
                 va="center",
@@ -49,15 +55,13 @@ def draw(
     return (axes,)
 
 
-def told(values: Array) -> str:
-    """The mean and half its interval, as text.
+def mean_text(values: Array) -> str:
+    """Write the mean and half its interval.
 
-    >>> told(np.array([0.5, 0.6, 0.7])), told(np.array([0.5]))
+    >>> mean_text(np.array([0.5, 0.6, 0.7])), mean_text(np.array([0.5]))
     ('0.600 ± 0.248', '0.500')
     """
     if not len(values):
         return ""
     low, high = interval(values)
-    return f"{values.mean():.3f}" + (
-        f" ± {(high - low) / 2:.3f}" if np.isfinite(high - low) else ""
-    )
+    return plus_minus(float(values.mean()), (high - low) / 2, "fixed")

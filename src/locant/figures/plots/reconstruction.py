@@ -25,7 +25,7 @@ def draw(
     unit: str,
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """target (steps), outputs (steps) for each row, which steps were hidden; what: the series, for the title."""
+    """Draw the target (steps), each entrant's output (steps), and which steps were hidden."""
     look = frame.look
     asked = hidden if hidden.any() else np.ones_like(hidden)
     errors = [float(np.sqrt(np.square(output - target)[asked].mean())) for output in outputs]

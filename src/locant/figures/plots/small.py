@@ -1,4 +1,4 @@
-"""Small PNGs: at most 256 colours, which no eye tells from the whole, in a third of the bytes."""
+"""Small PNGs: at most 256 colors, which look the same, in a third of the bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLOURS = 256
 
 
 def shrink(path: Path) -> Path:
-    """Write a PNG again with a palette; what it says of itself is kept. Other files stay as they are."""
+    """Write a PNG again with a palette, its metadata kept. Other files stay as they are."""
     if path.suffix != ".png":
         return path
     with Image.open(path) as whole:

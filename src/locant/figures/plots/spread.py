@@ -23,7 +23,7 @@ def draw(
     every: str = "seeds",
     frame: Frame = PLAIN,
 ) -> tuple[Axes, ...]:
-    """For each row the histograms of its runs, each with edges of its own and counts of normal and faulty points."""
+    """Draw the histograms of each entrant's runs: edges, and counts of normal and faulty points."""
     look, edges = frame.look, common(histograms)
     pale = mixed(look.paper, look.muted, 0.45)
     with panels(
@@ -38,7 +38,7 @@ def draw(
             )
         handles = [
             Patch(color=pale, label="normal"),
-            Patch(fill=False, edgecolor=look.ink, label="faulty (the row's colour)"),
+            Patch(fill=False, edgecolor=look.ink, label="faulty (the entrant's color)"),
         ]
         axes[0].figure.legend(handles=handles, loc="outside lower left", ncols=2)
     return tuple(axes)

@@ -1,11 +1,19 @@
-"""What was measured, written for people to read. Takes plain values; needs no torch.
+"""What was measured, written for people to read. Takes plain values; imports no torch.
 
-certificates   certificates as text, Markdown and HTML
-study          a study's first table and verdict, and everything as Markdown; its parts: details, claims, controls, protocol
-suite          several studies side by side
-pictures       which pictures a study has (shown, picture, pictures_of_scores, pictures_of_runs make them)
-page, folder   one HTML file; Markdown files with pictures (rendering: what all HTML shares)
-tensorboard    event files
+study_page         a study as Markdown, HTML or a folder: verdict, table, sections, pictures
+conclusion         the verdict, and which encoding to take
+score_table        the first table: scores, groups, costs; several studies side by side
+detail_tables      further measurements; tables as Markdown
+learning_table     which entrants learned the task and how soon; does it survive another model?
+published          published values and statements, held against what was measured
+controls           what the controls show
+search_audit       what the searches chose, and which failed
+protocol           how the study was done
+snippet            the Python that builds a model of the study again
+study_view         which entrants a picture draws, and how
+study_pictures     every picture of a study (score_pictures, run_pictures make them)
+export             JSON, CSV and Parquet; `tensorboard`, event files
+certificate_pages  certificates as text, Markdown and HTML; `rendering`, what all HTML shares
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def environment() -> Environment:
+    """Make the Jinja environment that every HTML page is rendered with."""
     return Environment(
         loader=PackageLoader("locant.lab.report"),
         autoescape=True,

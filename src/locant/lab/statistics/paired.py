@@ -1,6 +1,7 @@
-"""Two encodings over the same seeds: how far apart, how surely.
+"""Compare two entrants over the same seeds: how far apart they are, and how surely.
 
-Scores are paired: the i-th of both come from the same seed, so the same data, order and initial weights.
+Scores are paired: the i-th of both come from the same seed, so from the same data, order and
+initial weights.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-EXACT = 12  # up to so many seeds every pattern of signs is tried
-DRAWS = 20_000  # beyond that, so many are drawn
+MAX_EXACT_SEEDS = 12  # up to so many seeds every pattern of signs is tried
+SIGN_DRAWS = 20_000  # beyond that, so many patterns are drawn
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Difference:
 
 
 def compare(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Difference:
-    """a − b, seed by seed.
+    """Compute a − b, seed by seed.
 
     >>> apart = compare(np.array([3.0, 4.0, 5.5]), np.array([1.0, 2.0, 3.0]))
     >>> round(apart.mean, 3), round(apart.low, 3), round(apart.high, 3), apart.p
@@ -47,7 +48,7 @@ def compare(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Difference:
 
 
 def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """The t interval of a mean; it has no ends with a single value."""
+    """Compute the t interval of a mean; with a single value it is infinite."""
     values = np.asarray(values, float)
     n = len(values)
     if n < 2:
@@ -57,24 +58,25 @@ def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
 
 
 def sign_flip(differences: np.ndarray, seed: int = 0) -> float:
-    """Two-sided p: how often signs given at random make a mean at least this large.
+    """Compute the two-sided p of a sign-flip test: how often random signs give a mean this large.
 
-    Exact up to twelve differences. The smallest p of n differences is 2/2ⁿ: .25 of 3, .0625 of 5, .031 of 6, .002 of 10.
+    Exact up to twelve differences. The smallest p of n differences is 2/2ⁿ: .25 for 3, .0625 for 5,
+    .031 for 6, .002 for 10.
 
     >>> sign_flip(np.ones(5)), sign_flip(np.ones(10))
     (0.0625, 0.001953125)
     """
     d = np.asarray(differences, float)
     seen = abs(d.sum()) * (1 - 1e-12)
-    if len(d) <= EXACT:
+    if len(d) <= MAX_EXACT_SEEDS:
         signs = np.array(list(product((1.0, -1.0), repeat=len(d))))
         return float((np.abs(signs @ d) >= seen).mean())
-    signs = np.random.default_rng(seed).choice((1.0, -1.0), size=(DRAWS, len(d)))
-    return float((1 + (np.abs(signs @ d) >= seen).sum()) / (DRAWS + 1))
+    signs = np.random.default_rng(seed).choice((1.0, -1.0), size=(SIGN_DRAWS, len(d)))
+    return float((1 + (np.abs(signs @ d) >= seen).sum()) / (SIGN_DRAWS + 1))
 
 
 def holm(ps: list[float]) -> list[float]:
-    """p values corrected for their number (Holm 1979), in the order given.
+    """Correct p values for their number (Holm 1979), in the order given.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -88,20 +90,21 @@ def holm(ps: list[float]) -> list[float]:
 
 
 def step_down(differences: np.ndarray, seed: int = 0) -> list[float]:
-    """p values of many sign-flip tests at once, corrected by their joint distribution (Westfall and Young 1993).
+    """Correct many sign-flip tests at once, by their joint distribution (Westfall and Young 1993).
 
-    differences  (seeds, comparisons). One pattern of signs flips every comparison of a seed alike, so the smallest p
-    of n seeds stays 2/2ⁿ however many comparisons there are. Holm's correction, blind to how they hang together, could
-    never reach .05 with 10 seeds and 78 pairs (78·.002 = .15).
+    differences  (seeds, comparisons)
+
+    One pattern of signs flips every comparison of a seed alike, so the smallest p of n seeds stays
+    2/2ⁿ however many comparisons there are. Holm's correction does not know how the comparisons
+    depend on each other: with 10 seeds and 78 pairs it could never reach .05 (78·.002 = .15).
 
     >>> step_down(np.array([[1.0, 0.1]] * 5 + [[1.0, -0.1]] * 5))
     [0.00390625, 1.0]
     """
     seen, flipped = _flipped(differences, seed)
     order = np.argsort(-seen)
-    largest = np.maximum.accumulate(flipped[:, order][:, ::-1], axis=1)[
-        :, ::-1
-    ]  # of this comparison and all weaker ones
+    weakest_first = flipped[:, order][:, ::-1]
+    largest = np.maximum.accumulate(weakest_first, axis=1)[:, ::-1]  # of this and all weaker ones
     ps = np.maximum.accumulate((largest >= seen[order] - 1e-9).mean(0))
     corrected = np.empty(len(seen))
     corrected[order] = ps
@@ -109,7 +112,7 @@ def step_down(differences: np.ndarray, seed: int = 0) -> list[float]:
 
 
 def corrected_level(differences: np.ndarray, alpha: float = 0.05) -> float:
-    """The level of a single paired t test that is as hard to pass as the first step of `step_down`.
+    """Find the level of a single paired t test that is as hard to pass as `step_down`'s first step.
 
     >>> draws = np.random.default_rng(0).normal(size=(10, 30))
     >>> corrected_level(draws) < 0.01 < 0.04 < corrected_level(draws[:, :1]) < 0.07
@@ -124,23 +127,24 @@ def corrected_level(differences: np.ndarray, alpha: float = 0.05) -> float:
 
 
 def _flipped(differences: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The statistic |Σ|/√Σd², which grows with |t|, of every comparison: as seen, and under patterns of signs."""
+    """Compute |Σ|/√Σd², which grows with |t|, of every comparison: as seen, and with signs flipped."""
     d = np.asarray(differences, float)
     seeds = len(d)
     size = np.sqrt((d**2).sum(0))
     d = d / np.where(size > 0, size, 1.0)
-    if seeds <= EXACT:
+    if seeds <= MAX_EXACT_SEEDS:
         signs = np.array(list(product((1.0, -1.0), repeat=seeds)))
     else:
-        drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(DRAWS, seeds))
+        drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(SIGN_DRAWS, seeds))
         signs = np.vstack([np.ones(seeds), drawn])
     return np.abs(d.sum(0)), np.abs(signs @ d)
 
 
 def equivalent(differences: np.ndarray, margin: float, alpha: float = 0.05) -> bool:
-    """Whether the mean surely lies within ± margin: two one-sided t tests (Schuirmann 1987).
+    """Test whether the mean lies within ± margin: two one-sided t tests (Schuirmann 1987).
 
-    >>> equivalent(np.array([0.01, -0.01, 0.0, 0.01]), 0.02), equivalent(np.array([0.1, -0.1, 0.0, 0.1]), 0.02)
+    >>> small = np.array([0.01, -0.01, 0.0, 0.01])
+    >>> equivalent(small, 0.02), equivalent(10 * small, 0.02)
     (True, False)
     """
     low, high = interval(differences, 1 - 2 * alpha)
@@ -148,7 +152,7 @@ def equivalent(differences: np.ndarray, margin: float, alpha: float = 0.05) -> b
 
 
 def cohens_d(differences: np.ndarray) -> float:
-    """Mean over standard deviation of the differences; infinite when all are equal and not 0."""
+    """Divide the mean of the differences by their standard deviation; infinite when all are equal."""
     d = np.asarray(differences, float)
     spread = d.std(ddof=1) if len(d) > 1 else 0.0
     if spread == 0:
@@ -157,7 +161,9 @@ def cohens_d(differences: np.ndarray) -> float:
 
 
 def improvement(a: np.ndarray, b: np.ndarray) -> float:
-    """The probability that a run of a beats a run of b, ties counted half (Agarwal et al. 2021, arXiv:2108.13264).
+    """Estimate the probability that a run of a beats a run of b (Agarwal et al. 2021, arXiv:2108.13264).
+
+    Ties count half.
 
     >>> improvement(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     0.875
@@ -167,7 +173,7 @@ def improvement(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def detectable(spread: float, seeds: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The smallest mean difference that so many seeds would find, in four of five studies, by a paired t test.
+    """Find the smallest mean difference that a paired t test over so many seeds sees, at this power.
 
     spread  standard deviation of the paired differences
 
@@ -186,7 +192,7 @@ def detectable(spread: float, seeds: int, *, alpha: float = 0.05, power: float =
 def seeds_needed(
     effect: float, spread: float, *, alpha: float = 0.05, power: float = 0.8, most: int = 1000
 ) -> int | None:
-    """How many seeds would find this difference; None when more than `most`.
+    """Count the seeds that would find this difference; None when more than `most`.
 
     >>> seeds_needed(1.0, 1.0)
     10
@@ -206,9 +212,9 @@ def seeds_needed(
 
 
 def _power(size: float, seeds: int, alpha: float) -> float:
-    """Power of the two-sided paired t test for a standardised difference."""
+    """Compute the power of the two-sided paired t test for a standardized difference."""
     edge, shift = stats.t.ppf(1 - alpha / 2, seeds - 1), size * np.sqrt(seeds)
     value = stats.nct.sf(edge, seeds - 1, shift) + stats.nct.cdf(-edge, seeds - 1, shift)
-    return (
-        1.0 if np.isnan(value) else float(value)
-    )  # the far tail of the distribution is not computed: certain
+    if np.isnan(value):
+        return 1.0  # scipy does not compute the far tail: the test passes for certain
+    return float(value)

@@ -1,7 +1,8 @@
-"""Who is first, and who cannot be told apart: families of comparisons named beforehand, each corrected in itself.
+"""Rank the entrants of a study, and test which of them can be distinguished.
 
-One family holds every encoding against every other. Each reference (a control such as none, a plain method) has a
-family of its own: all encodings against it. So a dozen plain methods cost the encodings no power.
+The families of comparisons are named beforehand, and each is corrected in itself. One family holds
+every encoding against every other. Each reference (a control such as none, or a baseline) has a
+family of its own: all encodings against it. So a dozen baselines cost the encodings no power.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row: its mean with an interval, and the group of encodings it belongs to, 1 for the first (0: a reference)."""
+class RankedEntrant:
+    """One entrant: its mean with an interval, and its group of encodings.
+
+    Group 1 is the best encoding with all that cannot be distinguished from it, group 2 the best of
+    the rest likewise, and so on; a reference has group 0.
+    """
 
     name: str
     mean: float
@@ -36,21 +41,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Rows from best to worst, and the differences that were compared, with their corrected p."""
+    """Entrants from best to worst, and the differences that were tested, with their corrected p."""
 
-    rows: list[Row]
+    entrants: list[RankedEntrant]
     differences: dict[Pair, Difference]
     corrected: dict[Pair, float]
     higher_is_better: bool
     seeds: int
     level: float  # of one paired test as hard to pass as one among all pairs of encodings
 
-    def apart(self, a: str, b: str) -> tuple[Difference, float]:
-        """a − b and its corrected p, whichever way the pair is kept."""
+    def difference(self, a: str, b: str) -> tuple[Difference, float]:
+        """Return a − b and its corrected p, in whichever direction the pair is kept."""
         if (a, b) in self.differences:
             return self.differences[a, b], self.corrected[a, b]
         kept = self.differences[b, a]
-        turned = Difference(
+        negated = Difference(
             -kept.mean,
             -kept.high,
             -kept.low,
@@ -59,11 +64,11 @@ class Ranking:
             1 - kept.improvement,
             kept.seeds,
         )
-        return turned, self.corrected[b, a]
+        return negated, self.corrected[b, a]
 
-    def told(self, a: str, b: str) -> bool:
-        """Whether two rows can be told apart."""
-        return self.apart(a, b)[1] < ALPHA
+    def distinguishable(self, a: str, b: str) -> bool:
+        """Return whether two entrants differ by the corrected test."""
+        return self.difference(a, b)[1] < ALPHA
 
 
 def rank(
@@ -74,8 +79,9 @@ def rank(
 ) -> Ranking:
     """Compare encodings over the same seeds with each other, and with every reference.
 
-    >>> found = rank({"a": np.arange(10) + 5.0, "b": np.arange(10) + 5.1, "none": np.arange(10) + 0.0}, references=["none"])
-    >>> [(row.name, row.group) for row in found.rows]
+    >>> runs = np.arange(10.0)
+    >>> found = rank({"a": runs + 5.0, "b": runs + 5.1, "none": runs}, references=["none"])
+    >>> [(one.name, one.group) for one in found.entrants]
     [('b', 1), ('a', 2), ('none', 0)]
     """
     sizes = {len(values) for values in scores.values()}
@@ -99,11 +105,11 @@ def rank(
     corrected = {pair: p for family in families for pair, p in _corrected(scores, family).items()}
     differences = {pair: compare(scores[pair[0]], scores[pair[1]]) for pair in corrected}
     group = _groups(rivals, corrected)
-    rows = []
+    entrants = []
     for name in order:
         values = np.asarray(scores[name], float)
-        rows.append(
-            Row(
+        entrants.append(
+            RankedEntrant(
                 name,
                 float(values.mean()),
                 *interval(values),
@@ -111,31 +117,32 @@ def rank(
                 tuple(values.tolist()),
             )
         )
-    level = (
-        corrected_level(_gaps(scores, pairs)) if pairs and len(_gaps(scores, pairs)) > 1 else ALPHA
-    )
-    return Ranking(rows, differences, corrected, higher_is_better, sizes.pop(), level)
+    gaps = _gaps(scores, pairs)
+    level = corrected_level(gaps) if pairs and len(gaps) > 1 else ALPHA
+    return Ranking(entrants, differences, corrected, higher_is_better, sizes.pop(), level)
 
 
 def _against(rivals: list[str], references: list[str]) -> list[list[Pair]]:
-    """A family for each reference, all encodings against it; and one of all references against the first of them."""
+    """Pair all encodings with each reference, one family each; and all references with the first."""
     families = [[(name, reference) for name in rivals] for reference in references]
     return [*families, [(other, references[0]) for other in references[1:]]] if references else []
 
 
 def _corrected(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> dict[Pair, float]:
-    return dict(zip(pairs, step_down(_gaps(scores, pairs)), strict=True)) if pairs else {}
+    """Compute the p of every pair, corrected for all pairs of the family."""
+    if not pairs:
+        return {}
+    return dict(zip(pairs, step_down(_gaps(scores, pairs)), strict=True))
 
 
 def _gaps(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> np.ndarray:
-    """(seeds, comparisons)."""
-    return np.array(
-        [np.asarray(scores[a], float) - np.asarray(scores[b], float) for a, b in pairs]
-    ).T
+    """Compute the differences of every pair, seed by seed: (seeds, comparisons)."""
+    values = {name: np.asarray(own, float) for name, own in scores.items()}
+    return np.array([values[a] - values[b] for a, b in pairs]).T
 
 
 def _groups(rivals: list[str], corrected: dict[Pair, float]) -> dict[str, int]:
-    """The best encoding and all that cannot be told from it; then the best of the rest and all of these likewise.
+    """Group the best encoding with all that cannot be distinguished from it, then the rest likewise.
 
     >>> _groups(["x", "y", "z"], {("x", "y"): 0.5, ("x", "z"): 0.01, ("y", "z"): 0.3})
     {'x': 1, 'y': 1, 'z': 2}

@@ -1,4 +1,4 @@
-"""The pictures of a study: those that its runs have the numbers for, each with a caption, and how they are written."""
+"""The pictures of a study: those that its runs have the numbers for, each with a caption."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from locant._internal.checks import one_of
 from locant.figures.plots import FORMATS
 from locant.figures.plots.saving import save
 from locant.figures.plots.small import shrink
-from locant.lab.report import pictures_of_runs as runs
-from locant.lab.report import pictures_of_scores as scores
-from locant.lab.report.picture import Picture
-from locant.lab.report.shown import Papers, Shown
+from locant.lab.report import run_pictures as runs
+from locant.lab.report import score_pictures as scores
+from locant.lab.report.study_view import Certificates, Picture, StudyView
 from locant.lab.store.record import StudyRecord
 
-MAKERS: dict[str, Callable[[Shown], Picture | None]] = {  # in the order of a report
+MAKERS: dict[str, Callable[[StudyView], Picture | None]] = {  # in the order of a report
     "metric": scores.metric,
     "forest": scores.forest,
     "kinds": scores.kinds,
@@ -33,13 +32,13 @@ MAKERS: dict[str, Callable[[Shown], Picture | None]] = {  # in the order of a re
 }
 
 
-def pictures(record: StudyRecord, certificates: Papers = ()) -> dict[str, Picture]:
-    """Every picture that a study has the numbers for, by name, in the order of a report.
+def pictures(record: StudyRecord, certificates: Certificates = ()) -> dict[str, Picture]:
+    """Collect every picture that a study has the numbers for, by name, in the order of a report.
 
     certificates  of the encodings, for the property matrix: a study does not measure them
     """
-    shown = Shown(record, certificates)
-    made = {name: make(shown) for name, make in MAKERS.items()}
+    view = StudyView(record, certificates)
+    made = {name: make(view) for name, make in MAKERS.items()}
     return {name: picture for name, picture in made.items() if picture is not None}
 
 
@@ -49,16 +48,15 @@ def write_pictures(
     formats: Iterable[str] = ("png",),
     *,
     theme: str = "light",
-    certificates: Papers = (),
+    certificates: Certificates = (),
 ) -> list[Path]:
-    """Draw every picture of a study into a folder, as NAME.png and so on; the same record gives the same bytes."""
+    """Draw every picture of a study into a folder; the same record gives the same bytes."""
     endings = [one_of("write_pictures", "format", ending, FORMATS) for ending in formats]
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, picture in pictures(record, certificates).items():
         axes = picture.draw(theme)
-        written += [
-            shrink(save(axes, folder / f"{name}.{ending}", title=picture.caption))
-            for ending in endings
-        ]
+        for ending in endings:
+            path = save(axes, folder / f"{name}.{ending}", title=picture.caption)
+            written.append(shrink(path))
     return written

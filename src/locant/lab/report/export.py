@@ -1,0 +1,61 @@
+"""A finished study for other programs: JSON, CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from locant._internal.files import write_atomically
+from locant.lab.report.conclusion import conclusion
+from locant.lab.report.score_table import scores
+from locant.lab.store.record import StudyRecord
+
+
+def to_dict(record: StudyRecord) -> dict[str, Any]:
+    """Return a study as plain values, every seed's scores included."""
+    entrants = []
+    for entrant in record.entrants:
+        entrants.append(
+            {
+                "name": entrant.name,
+                "metrics": entrant.metrics,
+                "cost": entrant.cost,
+                "runs": entrant.digests,
+                "failures": entrant.failures,
+            }
+        )
+    return {
+        "id": record.id,
+        "command": record.command,
+        "facts": record.task.to_stored(),
+        "study": record.settings.model_dump(exclude_unset=True, serialize_as_any=True),
+        "verdict": conclusion(record),
+        "table": [score.to_dict(record.task.metric) for score in scores(record)],
+        "rows": entrants,
+    }
+
+
+def to_csv(record: StudyRecord) -> str:
+    """Write the first table of a study as CSV."""
+    lines = [score.to_dict(record.task.metric) for score in scores(record)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def write_parquet(record: StudyRecord, path: Path) -> None:
+    """Write a Parquet file with one line for each run."""
+    import polars
+
+    lines = []
+    for entrant in record.entrants:
+        for seed, *values in zip(entrant.seeds, *entrant.metrics.values(), strict=True):
+            metrics = dict(zip(entrant.metrics, values, strict=True))
+            names = {"name": entrant.name, "encoding": entrant.encoding, "seed": seed}
+            lines.append({**names, **metrics})
+    with write_atomically(path) as partial:
+        polars.DataFrame(lines).write_parquet(partial)
