@@ -22,7 +22,7 @@ from peers import PEERS, SHAPE, Peer
 import locant
 from locant.certification.certificate import certify
 from locant.certification.probe import EFFORTS, seeded
-from locant.lab.report.certificates import LEGEND, failures, markdown_matrix, meanings
+from locant.lab.report.certificate_pages import LEGEND, failures, markdown_matrix, meanings
 
 
 def papers(makers: dict[str, Callable[[], locant.Encoding]], effort: str) -> list[dict]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from locant.lab.report.folder import write_folder
-from locant.lab.report.search import searched_once
-from locant.lab.report.suite import side_by_side, together
+from locant.lab.report.score_table import side_by_side
+from locant.lab.report.search_audit import searched_once
+from locant.lab.report.study_page import markdown_overview, write_folder
 from locant.lab.store.pack import pack, unpack
 from locant.lab.store.record import StudyRecord, read_record
 from locant.lab.store.store import Store
@@ -49,12 +49,12 @@ def records(store: Store) -> list[StudyRecord]:
 
 def write_designs(found: list[StudyRecord]) -> None:
     """A page for every design of several variations: STUDY-DESIGN.md."""
-    kept = {record.study["name"]: record for record in found}
+    kept = {record.settings.name: record for record in found}
     for name in study_names():
         for design in designs(name):
             names = parts(name, design)
             if len(names) > 1 and all(part in kept for part in names):
-                page = together(
+                page = markdown_overview(
                     f"{read_study(name).title} Design: {design}", [kept[part] for part in names]
                 )
                 (PACKED.parent / f"{name}-{design}.md").write_text(page, encoding="utf-8")
@@ -62,10 +62,10 @@ def write_designs(found: list[StudyRecord]) -> None:
 
 def front_table(found: list[StudyRecord]) -> str:
     """README's table: encodings and controls against the controlled studies."""
-    shown = [record for name in FRONT for record in found if record.study["name"] == name]
+    shown = [record for name in FRONT for record in found if record.settings.name == name]
     heads, rows = side_by_side(shown)
-    plain = {name for record in shown for name in record.study["baselines"]}
-    old = {record.study["name"] for record in shown if searched_once(record)}
+    plain = {name for record in shown for name in record.settings.baselines}
+    old = {record.settings.name for record in shown if searched_once(record)}
     heads = ["", *[f"[{name}](docs/studies/{name}.md){' †' * (name in old)}" for name in heads[1:]]]
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(row) + " |" for row in rows if row[0] not in plain]

@@ -122,8 +122,8 @@ def test_left_never_imports_right(file):
             "from importlib import import_module\nimport_module('locant.nn.transformer')",
             ["nn"],
         ),
-        ("lab/tasks/order.py", "import locant.lab.report.page", ["lab.report"]),
-        ("lab/report/page.py", "import locant.lab.tasks.order", []),
+        ("lab/tasks/order.py", "import locant.lab.report.study_page", ["lab.report"]),
+        ("lab/report/study_page.py", "import locant.lab.tasks.order", []),
         ("shapes.py", "if TYPE_CHECKING:\n    import locant.encodings.base", []),
     ],
 )

@@ -14,8 +14,8 @@ import pytest
 import locant
 from locant.cli.listing import markdown
 from locant.encodings.registry import describe, names
-from locant.lab.report.pictures import pictures
-from locant.lab.report.study import markdown as report
+from locant.lab.report.study_page import markdown as report
+from locant.lab.report.study_pictures import pictures
 from locant.lab.store.pack import unpack
 from locant.shapes import Shape
 
@@ -118,7 +118,7 @@ def test_the_front_table_and_the_reports_are_made_from_the_packed_records():
     shown = TEXT.split(making.BEGIN)[1].split(making.END)[0]
     assert shown == making.front_table(found)
     for record in found:
-        name = record.study["name"]
+        name = record.settings.name
         written = (ROOT / "docs" / "studies" / f"{name}.md").read_text(encoding="utf-8")
         listed = [
             (picture.caption, f"{name}/{key}.png") for key, picture in pictures(record).items()

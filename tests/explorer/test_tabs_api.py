@@ -50,12 +50,13 @@ def test_a_study_shows_its_window_before_and_after_training(ask):
 def test_a_study_says_what_its_report_says(ask, store):
     got = ask("study", study="anomaly")
     record = read_record(Store(store), "anomaly")
-    from locant.lab.report import study as report
+    from locant.lab.report.conclusion import conclusion
+    from locant.lab.report.score_table import scores
 
-    assert got["verdict"] == report.conclusion(record)
-    assert [row[0] for row in got["rows"]] == [row["name"] for row in report.table(record)]
+    assert got["verdict"] == conclusion(record)
+    assert [row[0] for row in got["rows"]] == [score.name for score in scores(record)]
     forest = got["pictures"]["forest"]
-    rows = {row.name: row.scores("average precision") for row in record.rows}
+    rows = {row.name: row.scores("average precision") for row in record.entrants}
     at = forest["names"].index("rotary")
     np.testing.assert_allclose(forest["values"][at], rows["rotary"] - rows["none"], atol=1e-5)
     np.testing.assert_allclose(

@@ -48,7 +48,7 @@ def refused(tmp_path, monkeypatch):
 def test_a_study_ends_in_a_table_a_verdict_and_the_path_of_what_it_wrote(whole):
     _, text, runs = whole
     assert len(runs) == 8  # none, scrambled, rotary, t5 × two seeds
-    assert "No claim is possible with 2 seeds" in text
+    assert "No conclusion is possible with 2 seeds" in text
     assert "without positions at most 0.5" in " ".join(text.split())
     assert "Kept in locant-results/runs.sqlite as tiny-" in text
 

@@ -12,7 +12,7 @@ from common_lab import LOCANT
 from common_records import finished
 
 from locant.cli.report import pack as pack_command
-from locant.lab.report.study import markdown
+from locant.lab.report.study_page import markdown
 from locant.lab.store.open import open_store
 from locant.lab.store.pack import FORMAT, pack, unpack
 from locant.lab.store.record import read_record
@@ -26,7 +26,7 @@ def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp
     pack(store, [which], path)
     first, again = read_record(store, which), read_record(unpack(path), "order")
     assert markdown(again) == markdown(first)
-    assert [note.get("seed") for note in again.rows[0].notes] == [0, None, None, None]
+    assert [note.get("seed") for note in again.entrants[0].notes] == [0, None, None, None]
     before = path.read_bytes()
     pack(store, [which], path)
     assert path.read_bytes() == before  # the same bytes every time

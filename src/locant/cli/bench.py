@@ -101,7 +101,7 @@ def bench(
 def _show(table: Table, as_markdown: bool) -> None:
     header, rows = ["", *table.columns], table.as_text()
     if as_markdown:
-        from locant.lab.report.study import markdown_table
+        from locant.lab.report.detail_tables import markdown_table
 
         print("\n".join([f"\n### {table.title}\n", *markdown_table(header, rows)]))
         print(f"\n{table.note}" if table.note else "")

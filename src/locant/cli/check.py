@@ -108,7 +108,7 @@ def check(
 
 
 def _print(papers: list[Paper], *, as_json: bool, as_markdown: bool) -> None:
-    from locant.lab.report import certificates
+    from locant.lab.report import certificate_pages as certificates
 
     if as_json:
         print_json(papers)
@@ -121,7 +121,7 @@ def _print(papers: list[Paper], *, as_json: bool, as_markdown: bool) -> None:
 
 
 def _write_page(papers: list[Paper], html: Any) -> None:
-    from locant.lab.report import certificates
+    from locant.lab.report import certificate_pages as certificates
 
     try:
         with write_atomically(html) as partial:

@@ -1,13 +1,9 @@
-"""`locant report` and `locant runs`: what is kept, printed again from the store alone. No torch."""
+"""`locant report`, `locant runs` and `locant pack`: finished studies, from the store alone."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,12 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from locant.cli._options import STORE, StoreOption
-from locant.cli._output import print_table
+from locant._internal.files import write_atomically
+from locant.cli._options import STORE, JsonOption, MarkdownOption, StoreOption
+from locant.cli._output import print_json, print_table, print_written
 from locant.lab.store.open import open_store
 
 if TYPE_CHECKING:
     from locant.lab.store.record import StudyRecord
+
+WIDE_TERMINAL = 90  # columns; a narrower one shows no costs and no number of seeds
 
 
 def report(
@@ -38,9 +37,9 @@ def report(
         bool, typer.Option("--json", help="Print JSON, every seed's scores included.")
     ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_markdown: MarkdownOption = False,
     parquet: Annotated[
-        Path | None, typer.Option(help="Write a Parquet file, one row a run.")
+        Path | None, typer.Option(help="Write a Parquet file, one line per run.")
     ] = None,
     tensorboard: Annotated[
         Path | None, typer.Option(help="Write a folder that TensorBoard opens.")
@@ -51,6 +50,9 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Write Markdown and pictures to this folder.")
     ] = None,
+    picture_format: Annotated[
+        str, typer.Option("--format", help="Of the pictures in --out: png, svg or pdf.")
+    ] = "png",
 ) -> None:
     """Print a study's verdict and table again, from the store alone.
 
@@ -66,59 +68,41 @@ def report(
 
       locant report anomaly --design full
 
-      locant report order --out reports
+      locant report order --out reports --format svg
 
       locant report order --tensorboard curves && tensorboard --logdir curves
     """
-    from locant.lab.report import study as told
+    from locant.lab.report import export, study_page
     from locant.lab.report.tensorboard import write_events
     from locant.lab.store.record import read_record
 
     kept = open_store(store)
     records = [read_record(kept, name) for name in _parts(study, design)]
-    for path, write in ((parquet, _write_parquet), (tensorboard, write_events)):
-        if path is not None:
-            for record in records:
-                place = (
-                    path
-                    if len(records) == 1
-                    else path.with_stem(f"{path.stem}-{record.study['name']}")
-                )
-                with _written(place):
-                    write(record, place)
+    if parquet is not None:
+        _write_each(records, parquet, export.write_parquet)
+    if tensorboard is not None:
+        _write_each(records, tensorboard, write_events)
     if out is not None:
-        from locant.lab.report.folder import write_folder
-
-        with _written(out):
-            write_folder(records, out)
+        with _writing(out):
+            study_page.write_folder(records, out, [picture_format])
     if as_html is not None:
-        from locant.lab.report.page import html
-
-        with _written(as_html):
-            as_html.parent.mkdir(parents=True, exist_ok=True)
-            as_html.write_text(html(records), encoding="utf-8")
+        with _writing(as_html), write_atomically(as_html) as partial:
+            partial.write_text(study_page.html(records), encoding="utf-8")
     if as_json:
-        plain = [_plain(record) for record in records]
-        print(
-            json.dumps(
-                plain[0] if len(plain) == 1 else plain,
-                indent=2,
-                ensure_ascii=False,
-                allow_nan=False,
-            )
-        )
+        plain = [export.to_dict(record) for record in records]
+        print_json(plain[0] if len(plain) == 1 else plain)
     elif as_csv:
-        print("\n".join(_csv(record) for record in records), end="")
+        print("\n".join(export.to_csv(record) for record in records), end="")
     elif as_markdown:
-        print("\n".join(told.markdown(record) for record in records))
-    elif parquet is None and tensorboard is None and out is None and as_html is None:
+        print("\n".join(study_page.markdown(record) for record in records))
+    elif not any((parquet, tensorboard, out, as_html)):
         for record in records:
             show(record)
         show_together(records)
 
 
 def _parts(study: str | None, design: str | None = None) -> list[str | None]:
-    """The studies behind a name: itself, its parts, or its variations in a design."""
+    """List the studies behind a name: itself, its parts, or its variations in a design."""
     from locant.lab.study_files import parts, study_names
 
     if study is not None and design is not None:
@@ -130,14 +114,31 @@ def _parts(study: str | None, design: str | None = None) -> list[str | None]:
     return list(parts(study)) if study in study_names() else [study]
 
 
-def runs(store: StoreOption = STORE) -> None:
+def runs(store: StoreOption = STORE, as_json: JsonOption = False) -> None:
     """List the studies that are kept.
 
-    Example:
+    Examples:
 
       locant runs
+
+      locant runs --json
     """
-    for entry in open_store(store).studies():
+    studies = open_store(store).studies()
+    if as_json:
+        listed = []
+        for entry in studies:
+            listed.append(
+                {
+                    "id": entry.id,
+                    "title": entry.study["title"],
+                    "finished": entry.finished,
+                    "runs": len(entry.runs),
+                    "command": entry.command,
+                }
+            )
+        print_json(listed)
+        return
+    for entry in studies:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.finished))
         print(f"{entry.id:24} {when}  {len(entry.runs)} runs  {entry.study['title']}")
 
@@ -147,7 +148,7 @@ def pack(
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("studies.json.gz"),
     store: StoreOption = STORE,
 ) -> None:
-    """Put finished studies into one small file; `locant report --store FILE` reads it anywhere, without training.
+    """Pack finished studies into one small file, which `locant report --store FILE` reads.
 
     Example:
 
@@ -164,14 +165,14 @@ def pack(
         raise ValueError(f"{out} is the store that is packed. Give --out another name.")
     kept = open_store(store)
     ids = [read_record(kept, name).id for study in studies for name in _parts(study)]
-    with _written(out):
+    with _writing(out):
         packing.pack(kept, ids, out)
 
 
 def show_together(records: list[StudyRecord]) -> None:
-    """The studies of a suite in one table."""
+    """Print several studies in one table."""
     if len(records) > 1:
-        from locant.lab.report.suite import LEGEND, side_by_side
+        from locant.lab.report.score_table import LEGEND, side_by_side
 
         console = Console()
         console.print(f"\n[bold]All together[/bold] ({LEGEND})", highlight=False)
@@ -179,105 +180,65 @@ def show_together(records: list[StudyRecord]) -> None:
 
 
 def show(record: StudyRecord) -> None:
-    """The verdict and the table on a terminal."""
-    from locant.lab.report import study as told
+    """Print the verdict, the table and every section of a study."""
+    from locant.lab.report import study_page
+    from locant.lab.report.conclusion import conclusion
+    from locant.lab.report.score_table import table_note
 
     console = Console()
-    title, facts = told.heading(record)
+    title, facts = study_page.title_and_facts(record)
     console.print(f"\n[bold]{escape(title)}[/bold]\n{escape(facts)}\n", highlight=False)
-    console.print(f"[bold]{escape(told.conclusion(record))}[/bold]\n", highlight=False)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    shown = [
-        place
-        for place, head in enumerate(told.heads(record))
-        if head not in ("ms/step", "MB", record.unit) or console.width > 90
-    ]
-    for place in shown:
-        head = told.heads(record)[place]
-        table.add_column(head, justify="left" if head in ("", "group") else "right", no_wrap=True)
-    for row in told.table(record):
-        cells = told.cells(row, record)
-        table.add_row(*[escape(cells[place]) for place in shown])
-    console.print(table)
-    console.print(f"{told.note(record)}.", style="dim", highlight=False)
-    for one in record.rows:
-        for why in one.failures:
-            console.print(f"{one.name} failed: {why}", style="red", markup=False, highlight=False)
-    for part in told.sections(record):
+    console.print(f"[bold]{escape(conclusion(record))}[/bold]\n", highlight=False)
+    console.print(_score_table(record, wide=console.width > WIDE_TERMINAL))
+    console.print(f"{table_note(record)}.", style="dim", highlight=False)
+    for note in study_page.failure_notes(record):
+        console.print(note, style="red", markup=False, highlight=False)
+    for part in study_page.sections(record):
         console.print(f"\n[bold]{escape(part.title)}[/bold]", highlight=False)
         for line in part.lines:
             console.print(f"- {escape(line)}", highlight=False)
         if part.table:
             print_table(console, *part.table)
-        for line in part.code:
-            console.print(
-                line, markup=False, highlight=False, soft_wrap=True
-            )  # as it is to be pasted
+        for line in part.code:  # as it is to be pasted
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _score_table(record: StudyRecord, *, wide: bool) -> Table:
+    """Make the first table; a narrow terminal shows no costs."""
+    from locant.lab.report.score_table import text_table
+
+    header, lines = text_table(record)
+    costs = ("ms/step", "MB", record.unit)
+    columns = [index for index, name in enumerate(header) if wide or name not in costs]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        name = header[column]
+        table.add_column(name, justify="left" if name in ("", "group") else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*[escape(line[column]) for column in columns])
+    return table
+
+
+def _write_each(
+    records: list[StudyRecord], path: Path, write: Callable[[StudyRecord, Path], None]
+) -> None:
+    """Write every study to a path of its own; a single one to the path itself."""
+    for record in records:
+        own = path
+        if len(records) > 1:
+            own = path.with_stem(f"{path.stem}-{record.settings.name}")
+        with _writing(own):
+            write(record, own)
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[None]:
-    """Says that a path was written, or why it could not be."""
+def _writing(path: Path) -> Iterator[None]:
+    """Say that a path was written, or why it could not be."""
     try:
         yield
     except OSError as problem:
         raise ValueError(
             f"{path} cannot be written: {problem.strerror or problem}.\n"
-            "  The results stay in the store. Make room, or give another path."
+            "  The results stay in the store. Free some space, or give another path."
         ) from None
-    print(f"wrote {path}", file=sys.stderr)
-
-
-def _plain(record: StudyRecord) -> dict[str, object]:
-    from locant.lab.report import study as told
-
-    rows = [
-        {
-            "name": r.name,
-            "metrics": r.metrics,
-            "cost": r.cost,
-            "runs": r.digests,
-            "failures": r.failures,
-        }
-        for r in record.rows
-    ]
-    return {
-        "id": record.id,
-        "command": record.command,
-        "facts": record.facts.to_stored(),
-        "study": record.study,
-        "verdict": told.conclusion(record),
-        "table": told.table(record),
-        "rows": rows,
-    }
-
-
-def _csv(record: StudyRecord) -> str:
-    from locant.lab.report import study as told
-
-    listed = told.table(record)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(listed[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(listed)
-    return out.getvalue()
-
-
-def _write_parquet(record: StudyRecord, path: Path) -> None:
-    """One row a run, in the tools people have."""
-    import polars
-
-    parts = [
-        {
-            "name": row.name,
-            "encoding": row.encoding,
-            "seed": seed,
-            **dict(zip(row.metrics, values, strict=True)),
-        }
-        for row in record.rows
-        for seed, *values in zip(row.seeds, *row.metrics.values(), strict=True)
-    ]
-    made = io.BytesIO()  # whole before any of it is written
-    polars.DataFrame(parts).write_parquet(made)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(made.getvalue())
+    print_written(path)

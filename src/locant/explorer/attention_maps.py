@@ -76,7 +76,7 @@ def of_study(path: Path, study: str, name: str, trained: bool) -> bytes:
     Before training the model is built again; after it the weights are those that its run kept.
     """
     store, record = read_study(*find_study(path, study))
-    row = next((row for row in record.rows if row.name == name), None)
+    row = next((row for row in record.entrants if row.name == name), None)
     kept = [] if row is None else [note for note in row.notes if note.get("attention")]
     if row is None or not kept:
         raise ValueError(f"{record.id} has no row called {name[:100]!r} whose attention was kept.")

@@ -12,9 +12,11 @@ import numpy as np
 from locant.explorer.serialization import to_json
 from locant.figures.plots.colours import THEMES, dash
 from locant.figures.plots.entrants import ENCODING, Entrant
-from locant.lab.report import pictures_of_scores as scores
-from locant.lab.report import study as report
-from locant.lab.report.shown import Shown
+from locant.lab.report import score_pictures
+from locant.lab.report.conclusion import conclusion
+from locant.lab.report.score_table import table_note, text_table
+from locant.lab.report.study_page import title_and_facts
+from locant.lab.report.study_view import StudyView
 from locant.lab.statistics.paired import interval
 from locant.lab.store.open import open_store
 from locant.lab.store.record import StudyRecord, read_record
@@ -95,11 +97,11 @@ def read_study(path: Path, study_id: str, _finished: float) -> tuple[Store, Stud
 @lru_cache(maxsize=64)
 def _describe(path: Path, study_id: str, finished: float) -> bytes:
     _, record = read_study(path, study_id, finished)
-    shown = Shown(record)
+    view = StudyView(record)
     drawn = {
-        "metric": scores.metric(shown),
-        "forest": scores.forest(shown),
-        "lengths": scores.lengths(shown),
+        "metric": score_pictures.metric(view),
+        "forest": score_pictures.forest(view),
+        "lengths": score_pictures.lengths(view),
     }
     pictures = {}
     for name, one in drawn.items():
@@ -107,25 +109,26 @@ def _describe(path: Path, study_id: str, finished: float) -> bytes:
             pictures[name] = _picture(one.numbers, one.caption)
     failures = []
     attention = []
-    for row in record.rows:
+    for row in record.entrants:
         failures += [f"{row.name}: {why}" for why in row.failures]
         if any(note.get("attention") for note in row.notes):
             attention.append(row.name)
-    title, facts = report.heading(record)
+    title, facts = title_and_facts(record)
+    header, lines = text_table(record)
     return to_json(
         {
             "id": record.id,
             "title": title,
             "facts": facts,
-            "question": record.study.get("question", ""),
+            "question": record.settings.question,
             "command": record.command,
             "finished": record.finished,
-            "verdict": report.conclusion(record),
-            "note": report.note(record),
-            "heads": report.heads(record),
-            "rows": [report.cells(row, record) for row in report.table(record)],
+            "verdict": conclusion(record),
+            "note": table_note(record),
+            "heads": header,
+            "rows": lines,
             "failures": failures,
-            "entrants": {row.name: _style(shown.drawn[row.name]) for row in record.rows},
+            "entrants": {row.name: _style(view.drawn[row.name]) for row in record.entrants},
             "attention": attention,
             "pictures": pictures,
         }

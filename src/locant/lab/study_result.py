@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from locant._internal.checks import one_of
 from locant._internal.files import write_atomically
-from locant.lab.report import page, pictures
-from locant.lab.report import study as study_text
+from locant.lab.report import export
+from locant.lab.report.conclusion import conclusion
+from locant.lab.report.score_table import scores, text_table
+from locant.lab.report.study_page import html as html_page
+from locant.lab.report.study_pictures import pictures
 from locant.lab.store.open import open_store
 from locant.lab.store.record import StudyRecord, read_record
 from locant.lab.study_files import parts, study_names
@@ -50,17 +53,18 @@ class StudyResult:
     def verdict(self) -> str:
         """What the runs allow to say; of several studies one line each, with its name."""
         if len(self.records) == 1:
-            return study_text.conclusion(self.records[0])
+            return conclusion(self.records[0])
         lines = []
         for record in self.records:
-            lines.append(f"{record.settings.name}: {study_text.conclusion(record)}")
+            lines.append(f"{record.settings.name}: {conclusion(record)}")
         return "\n".join(lines)
 
     def table(self) -> polars.DataFrame:
         """Return one line for each entrant, best first, with its interval, group and cost."""
         lines = []
         for record in self.records:
-            for line in study_text.table(record):
+            for score in scores(record):
+                line = score.to_dict(record.facts.metric)
                 lines.append({**self._study_column(record), **line})
         return _frame(lines)
 
@@ -78,11 +82,11 @@ class StudyResult:
     @property
     def pictures(self) -> list[str]:
         """The names of the pictures that `plot` draws."""
-        return list(pictures.pictures(self._single("pictures")))
+        return list(pictures(self._single("pictures")))
 
     def plot(self, picture: str = "metric", *, theme: str = "light") -> Figure:
         """Draw a picture of the study; by default every entrant's scores with its interval."""
-        offered = pictures.pictures(self._single("plot"))
+        offered = pictures(self._single("plot"))
         axes = offered[one_of("plot", "picture", picture, offered)].draw(theme)
         figure = axes[0].get_figure(root=True)
         assert figure is not None
@@ -91,14 +95,14 @@ class StudyResult:
     def to_html(self, path: str | Path) -> Path:
         """Write the report as one page that needs no other file; return its path."""
         path = Path(path)
-        text = page.html(self.records)
+        text = html_page(self.records)
         with write_atomically(path) as partial:
             partial.write_text(text, encoding="utf-8")
         return path
 
     def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
         """Return verdict, entries of the table, groups and every seed's scores as plain values."""
-        plain = [_plain(record) for record in self.records]
+        plain = [export.to_dict(record) for record in self.records]
         return plain[0] if len(plain) == 1 else plain
 
     def __repr__(self) -> str:
@@ -109,10 +113,10 @@ class StudyResult:
         shown = []
         for record in self.records:
             shown.append(f"<h4>{html.escape(record.settings.title)}</h4>")
-            shown.append(f"<p><b>{html.escape(study_text.conclusion(record))}</b></p>")
-            lines = [study_text.cells(line, record) for line in study_text.table(record)]
+            shown.append(f"<p><b>{html.escape(conclusion(record))}</b></p>")
+            header, lines = text_table(record)
             shown.append("<table>")
-            shown.append(_html_line("th", study_text.heads(record)))
+            shown.append(_html_line("th", header))
             shown += [_html_line("td", cells) for cells in lines]
             shown.append("</table>")
         return "\n".join(shown)
@@ -153,32 +157,3 @@ def _frame(lines: list[dict[str, Any]]) -> polars.DataFrame:
 
 def _html_line(tag: str, cells: list[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
-def _plain(record: StudyRecord) -> dict[str, Any]:
-    table = study_text.table(record)
-    groups: dict[int, list[str]] = {}
-    for line in table:
-        if line.get("group") is not None:
-            groups.setdefault(line["group"], []).append(line["name"])
-    rows = []
-    for one in record.entrants:
-        rows.append(
-            {
-                "name": one.name,
-                "metrics": one.metrics,
-                "cost": one.cost,
-                "runs": one.digests,
-                "failures": one.failures,
-            }
-        )
-    return {
-        "id": record.id,
-        "command": record.command,
-        "facts": record.facts.to_stored(),
-        "study": record.study,
-        "verdict": study_text.conclusion(record),
-        "groups": list(groups.values()),
-        "table": table,
-        "rows": rows,
-    }

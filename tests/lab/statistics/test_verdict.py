@@ -199,7 +199,9 @@ SPREADS = {
 
 
 @pytest.mark.parametrize("kind", SPREADS)
-def test_where_all_entrants_are_alike_at_most_one_study_in_twenty_names_a_winner_search_included(kind):
+def test_where_all_entrants_are_alike_at_most_one_study_in_twenty_names_a_winner_search_included(
+    kind,
+):
     """150 studies of eight rows: a rate of .05 gives more than 13 in one of a hundred tests (binomial)."""
     draw = np.random.default_rng(20261118)
     rows = [f"e{i}" for i in range(8)]

@@ -13,8 +13,8 @@ from common_lab import LOCANT
 
 from locant.cli.app import app
 from locant.lab.engine.driver import Driver
-from locant.lab.report.recommendation import recommendation
-from locant.lab.report.study import markdown
+from locant.lab.report.conclusion import recommend
+from locant.lab.report.study_page import markdown
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
 from locant.lab.store.task_facts import TaskFacts
@@ -191,7 +191,7 @@ def test_a_file_is_compared_from_the_command_line(series, text, tmp_path, object
     ]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert "2 seeds are too few to recommend anything" in done.stdout
+    assert "2 seeds are too few to recommend an encoding" in done.stdout
     if objective != "text":
         assert "400" in done.stderr  # what was understood of the file
     told = subprocess.run(
@@ -235,37 +235,36 @@ def kept(tmp_path, path, score, seeds=10):
     return read_record(store, which)
 
 
-def test_the_first_is_recommended_and_who_cannot_be_told_from_it_is_named(tmp_path, series):
+def test_the_first_is_recommended_and_who_cannot_be_distinguished_from_it_is_named(
+    tmp_path, series
+):
     record = kept(tmp_path, series, lambda name: 0.1 if name in ("rotary", "alibi") else 0.5)
-    said = recommendation(record).lines
+    said = recommend(record).lines
     assert said[0].startswith(
-        "Take rotary: it comes first (.10), though it cannot be told from alibi."
+        "Take rotary: it comes first (.10), but cannot be distinguished from alibi."
     )
-    assert "learns 7 numbers" in said[1]
+    assert "adds 7 learned parameters" in said[1]
     assert "0.33 times as long" in said[1]
     assert "-.40" in said[1]
-    assert (
-        'encoding = locant.make("rotary", dim=64, heads=4, length=24)'
-        in recommendation(record).code
-    )
+    assert 'encoding = locant.make("rotary", dim=64, heads=4, length=24)' in recommend(record).code
     assert "```python\nimport locant\n" in markdown(record)
 
 
 def test_where_nothing_helps_none_is_recommended(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.5)
-    assert recommendation(record).lines[0].startswith("Take none: the best encoding, ")
-    assert "needs no training: " in recommendation(record).lines[1]
-    assert 'make("none"' in "".join(recommendation(record).code)
+    assert recommend(record).lines[0].startswith("Take none: the best encoding, ")
+    assert "which need no training: " in recommend(record).lines[1]
+    assert 'make("none"' in "".join(recommend(record).code)
 
 
 def test_few_seeds_recommend_nothing_and_studies_of_made_up_data_never_do(tmp_path, series):
     record = kept(tmp_path, series, lambda name: 0.1 if name == "rotary" else 0.5, seeds=3)
-    assert recommendation(record).lines == [
-        "3 seeds are too few to recommend anything. Run at least 10."
+    assert recommend(record).lines == [
+        "3 seeds are too few to recommend an encoding. Run at least 10."
     ]
-    assert not recommendation(record).code
+    assert not recommend(record).code
     record.settings = record.settings.model_copy(update={"recommends": False})
-    assert recommendation(record).lines == []
+    assert recommend(record).lines == []
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,12 @@ def draw(
                     x, y.min(0), y.max(0), color=own, alpha=0.28, linewidth=0, zorder=2
                 )
             panel.plot(
-                x, y.mean(0), color=own, marker="." if len(x) <= MAX_MARKERS else "", markersize=5, zorder=3
+                x,
+                y.mean(0),
+                color=own,
+                marker="." if len(x) <= MAX_MARKERS else "",
+                markersize=5,
+                zorder=3,
             )
             if len(x) <= MAX_TICKS:
                 panel.set_xticks(x)

@@ -24,7 +24,7 @@ def conclusion(record: StudyRecord) -> str:
     ranking = rank_entrants(record)
     if ranking is None:
         return "No entrant finished all its runs: no conclusion is possible."
-    methods = [one for one in ranking.entrants if one.name not in record.task.oracles]
+    methods = [one for one in ranking.entrants if one.name not in record.facts.oracles]
     ranking = replace(ranking, entrants=methods)
     text = verdict(
         ranking,
@@ -152,5 +152,5 @@ def _cost_sentence(record: StudyRecord, ranking: Ranking, name: str) -> str:
     change = plus_minus(gap.mean, gap.half_width)
     return (
         f"{text}; a step takes {slower:.2f} times as long as with none; it changes "
-        f"{record.task.metric} by {change}."
+        f"{record.facts.metric} by {change}."
     )

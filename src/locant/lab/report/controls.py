@@ -16,7 +16,7 @@ ONE_IN = 40  # one control in so many has a 95 % interval above its true value
 def control_notes(record: StudyRecord) -> list[str]:
     """Say whether controls respect their ceiling, and whether destroyed order equals none at all."""
     scores = record.complete
-    ceiling = record.task.ceilings.get("without positions")
+    ceiling = record.facts.ceilings.get("without positions")
     sentences = []
     for name in record.controls:
         known = name in scores and len(scores[name]) > 1 and name != "no attention"
@@ -42,7 +42,7 @@ def _scrambled(record: StudyRecord) -> str:
     if seeds < MIN_SEEDS:
         few = f"{seeds} {record.unit} are too few to say whether its gain comes from positions"
         return f"{text}; {few}."
-    gains = record.task.sign * (scores["sinusoidal"] - scores["scrambled"])
+    gains = record.facts.sign * (scores["sinusoidal"] - scores["scrambled"])
     low, high = interval(gains)
     if low > 0:
         return f"{text}: its order is surely a gain. {only_here}"

@@ -28,7 +28,7 @@ def details_table(record: StudyRecord) -> Table | None:
 
 def best_first(record: StudyRecord) -> list[EntrantRecord]:
     """Sort the entrants that have scores as in the first table, the best first."""
-    metric, sign = record.task.metric, record.task.sign
+    metric, sign = record.facts.metric, record.facts.sign
     finished = [entrant for entrant in record.entrants if len(entrant.scores(metric))]
     return sorted(finished, key=lambda entrant: -sign * float(entrant.scores(metric).mean()))
 

@@ -15,6 +15,11 @@ from locant.lab.store.record import StudyRecord
 
 def to_dict(record: StudyRecord) -> dict[str, Any]:
     """Return a study as plain values, every seed's scores included."""
+    table = scores(record)
+    groups: dict[int, list[str]] = {}
+    for score in table:
+        if score.group is not None:
+            groups.setdefault(score.group, []).append(score.name)
     entrants = []
     for entrant in record.entrants:
         entrants.append(
@@ -29,17 +34,18 @@ def to_dict(record: StudyRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "command": record.command,
-        "facts": record.task.to_stored(),
+        "facts": record.facts.to_stored(),
         "study": record.settings.model_dump(exclude_unset=True, serialize_as_any=True),
         "verdict": conclusion(record),
-        "table": [score.to_dict(record.task.metric) for score in scores(record)],
+        "groups": list(groups.values()),
+        "table": [score.to_dict(record.facts.metric) for score in table],
         "rows": entrants,
     }
 
 
 def to_csv(record: StudyRecord) -> str:
     """Write the first table of a study as CSV."""
-    lines = [score.to_dict(record.task.metric) for score in scores(record)]
+    lines = [score.to_dict(record.facts.metric) for score in scores(record)]
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
     writer.writeheader()

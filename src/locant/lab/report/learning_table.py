@@ -22,9 +22,9 @@ def learning_steps(entrant: EntrantRecord, record: StudyRecord) -> list[float | 
     Returns None for all where validation does not measure the score that decides.
     """
     histories = [history for history in entrant.histories if history]
-    if not histories or any(has_learned(history, record.task) is None for history in histories):
+    if not histories or any(has_learned(history, record.facts) is None for history in histories):
         return None
-    return [first_reached(history, record.task) for history in histories]
+    return [first_reached(history, record.facts) for history in histories]
 
 
 def count_learned(entrant: EntrantRecord, record: StudyRecord) -> tuple[int, int] | None:
@@ -50,7 +50,7 @@ def learning_table(record: StudyRecord) -> Table | None:
     if not known:
         return None
     horizon = float(record.settings.training.steps)
-    metric = record.task.metric
+    metric = record.facts.metric
     best, best_steps = known[0]
     lines = []
     for entrant, steps in known:
@@ -62,7 +62,7 @@ def learning_table(record: StudyRecord) -> Table | None:
         lines.append([*line, mean_text(entrant.scores(metric)[learned]), mean_steps, p])
     header = [
         "",
-        f"reached {record.task.threshold:g}",
+        f"reached {record.facts.threshold:g}",
         "95 % of the share",
         f"{metric} of those",
         f"mean steps to reach it, at most {horizon:,.0f}",
@@ -80,7 +80,7 @@ def unlearned_notes(record: StudyRecord) -> list[str]:
             never.append(entrant.name)
     ceilings = {}
     for name in never:
-        if record.barred.get(name, 1.0) < record.task.threshold:
+        if record.barred.get(name, 1.0) < record.facts.threshold:
             ceilings[name] = record.barred[name]
     sentences = []
     for ceiling in sorted(set(ceilings.values())):
@@ -104,7 +104,7 @@ def longer_table(record: StudyRecord) -> Table | None:
         "",
         "steps",
         "runs that learned it",
-        f"best {record.task.metric}",
+        f"best {record.facts.metric}",
         "learning rate ×, positional ×",
         "steps it took",
     ]
@@ -118,8 +118,8 @@ def _longer_line(name: str, record: StudyRecord) -> list[str]:
     if not finished:
         return [name, *[""] * 4, f"{len(runs)} failed"]
     best: ExtraRun = max(finished, key=lambda run: run.score or -np.inf)
-    learned = sum(bool(has_learned(run.history, record.task)) for run in finished)
-    took = first_reached(best.history, record.task)
+    learned = sum(bool(has_learned(run.history, record.facts)) for run in finished)
+    took = first_reached(best.history, record.facts)
     rate, positional_rate = best.point
     return [
         name,
@@ -136,7 +136,7 @@ def replication_table(record: StudyRecord) -> Table | None:
     if record.base is None:
         return None
     before = {entrant.name: entrant for entrant in record.base.entrants if not entrant.failures}
-    metric = record.task.metric
+    metric = record.facts.metric
     lines = []
     for entrant in record.entrants:
         if entrant.failures or entrant.name not in before or not entrant.costs:
@@ -175,5 +175,5 @@ def has_succeeded(entrant: EntrantRecord, record: StudyRecord) -> bool | None:
     none = record.complete.get("none")
     if none is None or entrant.name == "none":
         return None
-    lead = float(entrant.scores(record.task.metric).mean() - none.mean())
-    return lead * record.task.sign > 0
+    lead = float(entrant.scores(record.facts.metric).mean() - none.mean())
+    return lead * record.facts.sign > 0

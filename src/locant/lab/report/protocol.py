@@ -23,11 +23,11 @@ def protocol_notes(record: StudyRecord) -> list[str]:
     """Describe model, training, seeds, search and selection, each in a sentence."""
     study = record.settings
     return [
-        _model(study.model, record.task),
+        _model(study.model, record.facts),
         _training(study.training),
         _seeds(record),
         _search(study.search),
-        _selection(record.task),
+        _selection(record.facts),
         f"For one {record.one} every entrant starts from the same shared weights and sees the same "
         "data in the same order.",
         *_code_versions(record),

@@ -18,7 +18,7 @@ def published_table(record: StudyRecord) -> Table | None:
     published = record.settings.published
     if not published:
         return None
-    known = [record.task.metric, *record.settings.details]
+    known = [record.facts.metric, *record.settings.details]
     metrics = [name for name in known if any(name in values for values in published.values())]
     header = [""]
     for name in metrics:

@@ -16,7 +16,7 @@ from locant.lab.store.record import EntrantRecord
 
 def curves(view: StudyView) -> Picture | None:
     """Show the score that selects the best step, by training step."""
-    metric = view.task.selection_metric
+    metric = view.facts.selection_metric
     entrants, steps, values = [], [], []
     for entrant in view.complete:
         own_steps, own_values = _curve(entrant, metric)
@@ -71,7 +71,7 @@ def learnt(view: StudyView) -> Picture | None:
             left.append(own_left)
     if not entrants:
         return None
-    threshold = f"{view.metric} {view.task.threshold:g}"
+    threshold = f"{view.metric} {view.facts.threshold:g}"
     caption = (
         f"Share of runs whose validation has not reached {threshold} yet, by training step; a bar "
         "at the end marks runs that had not reached it after their last step; the other entrants "

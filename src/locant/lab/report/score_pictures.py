@@ -30,7 +30,7 @@ def metric(view: StudyView) -> Picture | None:
         else:
             failures = len(entrant.failures)
             notes.append(f"{failures} failed" if failures else "no score")
-    lines = {"chance": view.task.chance}
+    lines = {"chance": view.facts.chance}
     for name, value in ceiling_names(view.record).items():
         lines[f"ceiling {name}"] = value
     thin = "chance and ceilings as thin lines" if len(lines) > 1 else "chance as a thin line"
@@ -105,7 +105,7 @@ def lengths(view: StudyView) -> Picture | None:
             longer[int(found[1])] = name
     names = [view.metric, *(name for _, name in sorted(longer.items()))]
     entrants = view.having(*names)
-    trained = view.task.length
+    trained = view.facts.length
     if not longer or not entrants or trained is None:
         return None
     every = [trained, *sorted(longer)]
@@ -117,7 +117,7 @@ def lengths(view: StudyView) -> Picture | None:
     scores = []
     for entrant in entrants:
         scores.append(np.array([entrant.scores(name) for name in names]))  # (lengths, seeds)
-    chance = view.task.chance
+    chance = view.facts.chance
     return _picture(view, "lengths", entrants, caption, lengths=every, scores=scores, chance=chance)
 
 

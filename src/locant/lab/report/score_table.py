@@ -29,14 +29,14 @@ def rank_entrants(record: StudyRecord) -> Ranking | None:
     if not scores:
         return None
     references = [*record.controls, *record.settings.baselines]
-    better = record.task.higher_is_better
+    better = record.facts.higher_is_better
     return rank(scores, references=references, higher_is_better=better)
 
 
 def honest_baselines(record: StudyRecord) -> list[str]:
     """List the baselines; one that knows the answer (an oracle) is not a method."""
     baselines = record.settings.baselines
-    return [name for name in baselines if name not in record.task.oracles]
+    return [name for name in baselines if name not in record.facts.oracles]
 
 
 def ranked_encodings(ranking: Ranking) -> list[RankedEntrant]:
@@ -93,7 +93,7 @@ def scores(record: StudyRecord) -> list[Score]:
             listed.append(_score(ranked, entrant, record, ranking, p_holm, failed))
     for entrant in record.entrants:
         if entrant.failures:
-            finished = len(entrant.scores(record.task.metric))
+            finished = len(entrant.scores(record.facts.metric))
             listed.append(Score(entrant.name, seeds=finished, failed=len(entrant.failures)))
     return listed
 
@@ -156,7 +156,7 @@ def _p_against_none(ranking: Ranking) -> dict[str, float]:
 def header(record: StudyRecord) -> list[str]:
     """Name the columns of the first table."""
     columns = ["", "learned"] if measures_learning(record) else [""]
-    columns += [record.task.metric, "group", "against none", "p"]
+    columns += [record.facts.metric, "group", "against none", "p"]
     return [*columns, "params", "ms/step", "MB", record.unit]
 
 
@@ -198,7 +198,7 @@ def table_note(record: StudyRecord) -> str:
     """Say what the columns of the first table mean."""
     learned = ""
     if measures_learning(record):
-        learned = f"learned: runs that reached {record.task.threshold:g} in validation; "
+        learned = f"learned: runs that reached {record.facts.threshold:g} in validation; "
     return (
         f"{learned}group: an encoding cannot be distinguished from the best of its group (sign "
         f"flips paired by {record.one}, corrected over all pairs of encodings); ± is half a 95 % t "
@@ -237,7 +237,7 @@ def side_by_side(records: list[StudyRecord]) -> Table:
 
 def _study_column(record: StudyRecord) -> dict[str, str]:
     """Write for every entrant how many runs learned the task, its mean and its group."""
-    ranking, metric = rank_entrants(record), record.task.metric
+    ranking, metric = rank_entrants(record), record.facts.metric
     groups = {one.name: one.group for one in ranking.entrants} if ranking else {}
     failed = failed_searches(record)
     column = {}

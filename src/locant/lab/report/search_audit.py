@@ -60,7 +60,7 @@ def _point_text(point: Point) -> str:
 
 
 def _share(entrant: EntrantRecord, record: StudyRecord) -> str:
-    values = entrant.scores(record.task.metric)
+    values = entrant.scores(record.facts.metric)
     if len(values) != len(entrant.chosen):
         return ""
     share = share_of_choice(values, entrant.chosen)
@@ -89,13 +89,13 @@ def failed_searches(record: StudyRecord) -> list[str]:
 
     The lead must exceed the study's margin, by an interval corrected for all fixed points.
     """
-    sign = record.task.sign
+    sign = record.facts.sign
     margin = record.settings.margin or 0.0
     fixed = _fixed_points(record)
     tests = sum(len(points) for points in fixed.values())
     failed = []
     for entrant in record.entrants:
-        own = entrant.scores(record.task.metric)
+        own = entrant.scores(record.facts.metric)
         if len(own) < 2:
             continue
         points = fixed.get(entrant.name, {})
@@ -140,7 +140,7 @@ def _fixed_points(record: StudyRecord) -> dict[str, dict[Point, np.ndarray]]:
 def _best_fixed_point(record: StudyRecord, points: dict[Point, np.ndarray]) -> list[str]:
     if not points:
         return ["", ""]
-    sign = record.task.sign
+    sign = record.facts.sign
     best = max(points, key=lambda point: sign * float(points[point].mean()))
     return [_point_text(best), mean_text(points[best])]
 

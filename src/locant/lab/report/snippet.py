@@ -28,9 +28,9 @@ def snippet(record: StudyRecord, name: str) -> list[str]:
 
     Returns nothing where a record of an earlier version lacks the facts that it takes.
     """
-    facts, model = record.task, record.settings.model
-    needed = (facts.length, facts.max_length, facts.outputs, facts.pool, facts.causal)
-    if None in needed:
+    facts, model = record.facts, record.settings.model
+    sizes_of_task = (facts.length, facts.max_length, facts.symbols, facts.features, facts.outputs)
+    if None in (*sizes_of_task, facts.pool, facts.causal):
         return []
     listed = {entrant.name: entrant for entrant in record.settings.encodings}
     config = listed.get(name, RowConfig(name=name))

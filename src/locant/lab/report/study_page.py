@@ -52,7 +52,7 @@ class Section(NamedTuple):
 
 def title_and_facts(record: StudyRecord) -> tuple[str, str]:
     """Write the title of a study, and one line on what was measured."""
-    facts = record.task
+    facts = record.facts
     better = "higher" if facts.higher_is_better else "lower"
     line = f"{facts.metric} on {tested_on(record)}, {better} is better; chance {facts.chance:.3g}"
     for name, value in ceiling_names(record).items():
@@ -198,7 +198,7 @@ def _html_table(table: Table) -> dict[str, Any]:
 
 def _runs_table(record: StudyRecord) -> Table:
     """List every reported run with the digest that names its settings in the store."""
-    metric = record.task.metric
+    metric = record.facts.metric
     lines = []
     for entrant in record.entrants:
         if entrant.failures:

@@ -46,10 +46,10 @@ class StudyView:
 
     def __init__(self, record: StudyRecord, certificates: Certificates = ()) -> None:
         self.record = record
-        self.task = record.task
+        self.facts = record.facts
         self.certificates = certificates
-        self.metric = record.task.metric
-        self.better = "higher" if record.task.higher_is_better else "lower"
+        self.metric = record.facts.metric
+        self.better = "higher" if record.facts.higher_is_better else "lower"
         self.unit = UNITS.get(record.settings.task, "units of the series")
         self.complete: list[EntrantRecord] = []
         for entrant in best_first(record):
@@ -138,12 +138,12 @@ class StudyView:
 
 def tested_on(record: StudyRecord) -> str:
     """Name the data on which the deciding score of a study was computed."""
-    return DATA_NAMES.get(record.task.tested_on, record.task.tested_on)
+    return DATA_NAMES.get(record.facts.tested_on, record.facts.tested_on)
 
 
 def ceiling_names(record: StudyRecord) -> dict[str, float]:
     """Return the ceilings of a study's task under names that explain themselves."""
-    ceilings = record.task.ceilings.items()
+    ceilings = record.facts.ceilings.items()
     return {CEILING_NAMES.get(name, name): value for name, value in ceilings}
 
 

@@ -7,17 +7,27 @@ import warnings
 
 import numpy as np
 import pytest
-from common_study import PAPERS, bare, names_down, notes, row, study
+from common_study import PAPERS, bare, draw_all, names_down, notes, row, study
 from matplotlib.colors import to_hex
 
 from locant.figures.plots import changes, spread
 from locant.figures.plots.colours import THEMES, colour
-from locant.lab.report.pictures import MAKERS, pictures
-from locant.lab.report.pictures_of_runs import sharpest
-from locant.lab.report.ranked import ranked
-from locant.lab.report.shown import Shown
+from locant.lab.report.run_pictures import sharpest
+from locant.lab.report.score_table import rank_entrants
+from locant.lab.report.study_pictures import MAKERS, pictures
+from locant.lab.report.study_view import StudyView
 from locant.lab.statistics.paired import interval
 from locant.lab.study import RowConfig
+
+
+@pytest.fixture(scope="module")
+def offered():
+    return pictures(study(), PAPERS)
+
+
+@pytest.fixture(scope="module")
+def axes(offered):
+    return draw_all(offered)
 
 
 def test_every_picture_is_offered_when_its_numbers_are_there(offered):
@@ -52,7 +62,7 @@ def test_every_picture_is_offered_when_its_numbers_are_there(offered):
 )
 def test_a_picture_without_numbers_is_not_offered(spoil, gone):
     record = study()
-    for one in record.rows:
+    for one in record.entrants:
         spoil(one)
     assert set(MAKERS) - set(pictures(record, PAPERS)) == gone
     assert "properties" not in pictures(record)
@@ -97,7 +107,7 @@ def test_a_control_that_a_study_spells_out_itself_is_drawn_as_a_control():
     spelled_out = RowConfig(name="scrambled", control="scramble")
     changes = {"controls": ["none"], "encodings": [spelled_out]}
     record.settings = record.settings.model_copy(update=changes)
-    assert Shown(record).drawn == Shown(study()).drawn
+    assert StudyView(record).drawn == StudyView(study()).drawn
 
 
 def test_a_single_seed_has_no_interval_in_the_picture_or_in_its_caption():
@@ -145,13 +155,13 @@ def test_chance_and_ceilings_are_lines_with_names(axes):
 
 def test_the_forest_shows_the_differences_and_groups_of_the_ranking(offered):
     record = study(seeds=7)
-    numbers, ranking = pictures(record)["forest"].numbers, ranked(record)
+    numbers, ranking = pictures(record)["forest"].numbers, rank_entrants(record)
     for one, gap, group in zip(
         numbers["entrants"], numbers["gaps"], numbers["groups"], strict=True
     ):
-        assert group == next(place.group for place in ranking.rows if place.name == one.name)
+        assert group == next(place.group for place in ranking.entrants if place.name == one.name)
         if one.name != "none":
-            assert gap.mean() == pytest.approx(ranking.apart(one.name, "none")[0].mean)
+            assert gap.mean() == pytest.approx(ranking.difference(one.name, "none")[0].mean)
     left, right = pictures(record)["forest"].draw()
     assert "right is better" in left.get_xlabel()
     assert {text.get_text() for text in right.texts} == {
@@ -164,7 +174,7 @@ def test_the_forest_shows_the_differences_and_groups_of_the_ranking(offered):
 
 def test_rows_with_failed_runs_stand_last_without_a_mean_and_are_named_elsewhere():
     record = study()
-    record.rows[1].failures = ["seed 2: the loss is nan", "seed 3: lost"]
+    record.entrants[1].failures = ["seed 2: the loss is nan", "seed 3: lost"]
     made = pictures(record)
     (panel,) = made["metric"].draw()
     assert names_down(panel)[-1] == "rotary"
@@ -178,7 +188,7 @@ def test_rows_with_failed_runs_stand_last_without_a_mean_and_are_named_elsewhere
 
 def test_a_row_without_a_number_is_shown_as_such_and_not_compared():
     record = study()
-    record.rows[1].metrics["accuracy"][0] = float("nan")
+    record.entrants[1].metrics["accuracy"][0] = float("nan")
     made = pictures(record)
     assert "forest" not in made
     (panel,) = made["metric"].draw()
@@ -196,7 +206,7 @@ def test_lengths_begin_with_that_of_training_and_grow(offered):
 
 def test_curves_have_a_mean_and_a_band_over_seeds():
     record = bare(("rotary",))
-    record.rows[0].histories = [
+    record.entrants[0].histories = [
         [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": 0.9}] for a in (0.1, 0.2, 0.6)
     ]
     (panel,) = pictures(record)["curves"].draw()
@@ -211,14 +221,14 @@ def test_a_run_that_ended_early_goes_on_in_its_curve_as_it_was():
         [{"step": 10, "accuracy": 0.9}],
         [{"step": 10, "accuracy": 0.5}, {"step": 20, "accuracy": 0.7}],
     )
-    record.rows[0].histories = [early, late, late]
+    record.entrants[0].histories = [early, late, late]
     (panel,) = pictures(record)["curves"].draw()
     assert any(np.allclose(line.get_data(), [[10, 20], [1.9 / 3, 2.3 / 3]]) for line in panel.lines)
 
 
 def test_survival_falls_where_runs_reach_the_threshold_and_marks_those_that_never_did():
     record = bare(("rotary",))
-    record.rows[0].histories = [
+    record.entrants[0].histories = [
         [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": b}]
         for a, b in ((1, 1), (0, 1), (0, 0))
     ]
@@ -241,7 +251,7 @@ def test_histograms_of_different_edges_are_pooled_without_losing_a_point():
 
 def test_a_change_of_zero_stands_at_the_left_end_under_its_own_name(axes):
     (panel,) = axes["changes"]
-    where = changes.place_of_zero(np.array([0.0, 0.5]), 1e-5)
+    where = changes.position_of_zero(np.array([0.0, 0.5]), 1e-5)
     assert panel.xaxis.get_major_formatter()(where, 0) == "0"
     none = names_down(panel).index("none")
     assert [
@@ -269,7 +279,7 @@ def test_hidden_steps_are_marked_and_only_where_something_was_hidden(axes):
 
 def test_attention_is_of_the_same_example_and_the_sharpest_head(offered):
     record = study()
-    record.rows[1].seeds = [7, 8, 9]  # another example: not to be compared
+    record.entrants[1].seeds = [7, 8, 9]  # another example: not to be compared
     weights = np.full((2, 3, 4, 4), 0.25)
     weights[1, 2] = np.eye(4)
     assert sharpest(weights) == (1, 2)

@@ -12,7 +12,7 @@ from common_records import finished
 from rich.console import Console
 
 from locant.cli import report
-from locant.lab.report.recommendation import recommendation
+from locant.lab.report.conclusion import recommend
 from locant.lab.report.snippet import snippet
 from locant.lab.store.record import read_record
 from locant.lab.study_files import read_study
@@ -58,7 +58,7 @@ def compared(tmp_path, name, best, changes):
 
     store, which = finished(tmp_path, name, scores, **changes)
     record = read_record(store, which)
-    for row in record.rows:
+    for row in record.entrants:
         row.costs["positional_parameters"] = [128.0]
     return record
 
@@ -110,7 +110,7 @@ def test_the_recommended_lines_build_the_model_that_was_compared(
     tmp_path, files, name, best, other
 ):
     changes = study(files, name, **other)
-    lines = recommendation(compared(tmp_path, name, best, changes)).code
+    lines = recommend(compared(tmp_path, name, best, changes)).code
     assert max(map(len, lines)) <= 76
     made, (model, task) = pasted(lines), rebuilt(name, best, changes)
     for one, other in zip(
@@ -151,22 +151,23 @@ def test_a_recommended_decoder_lets_nothing_of_the_future_in(tmp_path, files, na
 
 def test_the_rate_that_the_search_chose_for_the_encoding_is_told(tmp_path, files):
     record = compared(tmp_path, "own-forecast", "t5", study(files, "own-forecast"))
-    row = next(row for row in record.rows if row.name == "t5")
+    row = next(row for row in record.entrants if row.name == "t5")
     row.chosen = [(0.5, 10.0), (1.0, 1.0), (0.5, 10.0)]  # most searches took the first
-    assert "# It was trained at a learning rate of 0.0015. What the encoding learns had" in snippet(
-        record, "t5"
+    assert (
+        "# It was trained at a learning rate of 0.0015. The encoding's own parameters"
+        in snippet(record, "t5")
     )
-    assert "# 10 times that rate." in snippet(record, "t5")
+    assert "# had 10 times that rate." in snippet(record, "t5")
     row.chosen = [(0.5, 1.0)]
-    assert "What the encoding" not in "\n".join(snippet(record, "t5"))
+    assert "own parameters" not in "\n".join(snippet(record, "t5"))
 
 
 def test_a_record_that_does_not_know_its_task_prints_no_lines(tmp_path, files):
     record = compared(tmp_path, "own-forecast", "t5", study(files, "own-forecast"))
     assert snippet(record, "t5")
     record.facts = replace(record.facts, **dict.fromkeys(FACTS))
-    assert recommendation(record).lines[0].startswith("Take t5")
-    assert not recommendation(record).code
+    assert recommend(record).lines[0].startswith("Take t5")
+    assert not recommend(record).code
 
 
 def test_long_paths_and_options_run_and_fit(tmp_path, files):
@@ -199,4 +200,4 @@ def test_the_lines_are_printed_as_they_are_to_be_pasted(tmp_path, files, monkeyp
     shown = io.StringIO()
     monkeypatch.setattr(report, "Console", lambda: Console(file=shown, width=60))
     report.show(record)
-    assert "\n".join(recommendation(record).code) in shown.getvalue()
+    assert "\n".join(recommend(record).code) in shown.getvalue()

@@ -10,12 +10,12 @@ from common_records import finished
 
 from locant.anomaly import baselines
 from locant.anomaly.detector import methods
-from locant.lab.report.claims import answers
-from locant.lab.report.page import html
-from locant.lab.report.study import markdown, table
+from locant.lab.report.published import judge_statements
+from locant.lab.report.score_table import scores as score_table
+from locant.lab.report.study_page import html, markdown
 from locant.lab.store.record import read_record
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HIDDEN = re.compile("|".join(name for name in baselines.names() if "_" in name))
 CLAIM = {
     "claim": "c",
@@ -54,14 +54,14 @@ def test_reports_show_the_name_and_the_store_keeps_the_identifier(kept):
         assert not HIDDEN.search(text)
         assert "sub-pca" in text
         assert "my_own" in text  # what a user calls a row is left alone
-    assert "Plain methods ahead of every encoding: sub-pca (by " in markdown(record)
-    assert table(record)[0]["name"] == "sub-pca"
+    assert "Baselines ahead of every encoding: sub-pca (by " in markdown(record)
+    assert score_table(record)[0].name == "sub-pca"
     assert "sub_pca" in store.studies()[0].study["baselines"]
 
 
 def test_what_was_published_of_a_plain_method_still_finds_its_row(kept):
     record = read_record(*kept)
-    assert [answer.answer for answer in answers(record)] == ["holds"]
+    assert [answer.answer for answer in judge_statements(record)] == ["holds"]
     assert "| sub-pca | .700" in markdown(record).split("## Published and measured")[1]
 
 

@@ -50,8 +50,8 @@ def test_every_run_of_a_study_is_there_with_its_history_and_its_end(tmp_path):
     ]
     app(words, standalone_mode=False)
     seen = opened(tmp_path / "curves")
-    assert set(seen) == {f"{row.name}/seed_{seed}" for row in record.rows for seed in (0, 1)}
-    for row in record.rows:
+    assert set(seen) == {f"{row.name}/seed_{seed}" for row in record.entrants for seed in (0, 1)}
+    for row in record.entrants:
         for seed in (0, 1):
             tags = seen[f"{row.name}/seed_{seed}"]
             assert tags.keys() == {

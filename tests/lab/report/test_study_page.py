@@ -14,13 +14,12 @@ from common_records import finished
 from scripted import COST
 
 from locant.lab.engine.driver import Driver
-from locant.lab.report import controls
-from locant.lab.report.claims import answers
-from locant.lab.report.details import details, published, with_half
-from locant.lab.report.learning import learning
-from locant.lab.report.page import html
-from locant.lab.report.study import markdown
-from locant.lab.report.suite import side_by_side, together
+from locant.lab.report.controls import control_notes
+from locant.lab.report.detail_tables import details_table, mean_text
+from locant.lab.report.learning_table import learning_table
+from locant.lab.report.published import judge_statements, published_table
+from locant.lab.report.score_table import side_by_side
+from locant.lab.report.study_page import html, markdown, markdown_overview
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
 from locant.lab.store.task_facts import TaskFacts
@@ -49,7 +48,7 @@ def published_like(name, seed):
 
 def test_claims_are_judged_by_intervals(tmp_path):
     store, which = finished(tmp_path, "anomaly-faithful", published_like, seeds=6)
-    said = {answer.claim: answer for answer in answers(read_record(store, which))}
+    said = {answer.statement: answer for answer in judge_statements(read_record(store, which))}
     by_words = {claim[:30]: answer.answer for claim, answer in said.items()}
     assert by_words["Sinusoidal has a higher F1 tha"] == "holds"
     assert by_words["Without positions, shuffling a"] == "holds"
@@ -66,18 +65,18 @@ def test_a_claim_whose_rows_were_not_run_cannot_be_told(tmp_path):
     store, which = finished(tmp_path, "anomaly-faithful", published_like, encodings=["rotary"])
     assert {
         answer.answer
-        for answer in answers(read_record(store, which))
-        if "inusoidal" in answer.claim
-    } == {"cannot be told"}
+        for answer in judge_statements(read_record(store, which))
+        if "inusoidal" in answer.statement
+    } == {"cannot be decided"}
 
 
 def test_published_values_stand_beside_ours_and_details_beside_the_score(tmp_path):
     store, which = finished(tmp_path, "anomaly-faithful", published_like)
     record = read_record(store, which)
-    heads, rows = published(record)
+    heads, rows = published_table(record)
     assert heads[1:3] == ["F1, published", "F1, here"]
     assert next(row for row in rows if row[0] == "sinusoidal")[1] == ".341"
-    heads, rows = details(record)
+    heads, rows = details_table(record)
     assert "contextual AUC" in heads
     assert rows[0][0] in ("sinusoidal", "scrambled")  # best first
     text = markdown(record, [("A picture", "here/one.png")])
@@ -92,8 +91,8 @@ def test_published_values_stand_beside_ours_and_details_beside_the_score(tmp_pat
 
 def test_who_learnt_it_and_how_soon_comes_from_the_validations(tmp_path):
     store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 1.0}, seeds=3)
-    heads, rows = learning(read_record(store, which))
-    assert heads[4] == "mean steps to it, at most 250"
+    heads, rows = learning_table(read_record(store, which))
+    assert heads[4] == "mean steps to reach it, at most 250"
     assert ["rotary", "3 of 3", "0.46 to 1.00", "1.000", "90"] in [row[:5] for row in rows]
     assert all(row[0] != "token counts" for row in rows)  # nothing is learnt step by step there
 
@@ -129,9 +128,10 @@ def test_not_learnt_is_not_called_cannot_and_more_steps_are_shown(tmp_path):
         tmp_path,
         lambda run: run.name == "t5" or (run.name == "rotary" and run.training.steps == 2000),
     )
-    assert "Cannot be learnt, by an exact ceiling of .500: none, scrambled, alibi." in text
+    assert "Cannot be learned, by an exact ceiling of .500: none, scrambled, alibi." in text
     assert (
-        "Not learnt in 250 steps by any run, which is no proof that it cannot be: rotary." in text
+        "Not learned in 250 steps by any run, which does not prove that it cannot be: rotary."
+        in text
     )
     assert "| rotary | 2,000 | 3 of 3 | .950 |" in text  # with more steps it was learnt
     assert "| t5 | 10 of 10 | 0.950 ± 0.000 | 1 |" in text
@@ -144,7 +144,7 @@ def test_a_row_that_loses_to_a_fixed_point_is_marked_and_left_out_of_the_verdict
         lambda run: run.name == "rotary" or (run.name == "t5" and run.seed >= 2_000_000),
         **{checks: 3},
     )
-    assert "The search failed for t5: a fixed point of the grid beats its score" in text
+    assert "The search failed for t5: a fixed grid point beats its score" in text
     assert re.search(r"\| t5 \|.*\| search failed \|", text)
     assert "**rotary comes first" in text
     assert "search failed |" not in report_of(
@@ -157,10 +157,10 @@ def test_a_row_that_loses_to_a_fixed_point_is_marked_and_left_out_of_the_verdict
     [
         (0.5, 0.5, "sinusoidal minus scrambled +.50 ± "),
         (0.5, 0.7, "scrambled minus none is +.20 ± .0"),
-        (0.5, 0.7, "what order adds to it is surely a gain. Of other encodings that says nothing."),
+        (0.5, 0.7, "its order is surely a gain. This says nothing about other encodings."),
         (0.5, 1.0, "nothing shows that its order helps"),
-        (0.8, 0.8, "something leaks"),
-        (0.5026, 0.5, "chance does it once in 40 controls"),
+        (0.8, 0.8, "information leaks"),
+        (0.5026, 0.5, "happens by chance once in 40 controls"),
     ],
 )
 def test_controls_are_told_in_sentences(tmp_path, none, scrambled, said):
@@ -173,7 +173,7 @@ def test_controls_are_told_in_sentences(tmp_path, none, scrambled, said):
             + 0.003 * (seed % 3 - 1) * (1 if name == "none" else -1)
         },
     )
-    assert said in " ".join(controls.told(read_record(store, which)))
+    assert said in " ".join(control_notes(read_record(store, which)))
 
 
 def test_a_suite_stands_side_by_side(tmp_path):
@@ -188,22 +188,22 @@ def test_a_suite_stands_side_by_side(tmp_path):
     assert next(row for row in rows if row[0] == "rotary")[1:] == [
         f"2/2 .{n}00 (1)" for n in range(5, 10)
     ]
-    page = together("All five", records[:2])
+    page = markdown_overview("All five", records[:2])
     assert page.startswith(
         "# All five\n\n|  | [slot](slot.md) | [decoy](decoy.md) |\n| --- | --- | --- |\n| "
     )
-    assert page.count("No claim is possible with 2 seeds") == 2
+    assert page.count("No conclusion is possible with 2 seeds") == 2
 
 
 def test_a_name_means_the_study_of_that_name_before_any_id_that_begins_with_it(tmp_path):
     store, plain = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
     finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2, name="order-longer")
     assert read_record(store, "order").id == plain
-    assert read_record(store, "order-l").study["name"] == "order-longer"
+    assert read_record(store, "order-l").settings.name == "order-longer"
 
 
 def test_a_mean_of_tiny_numbers_keeps_its_size():
-    assert with_half(np.array([1e-6, 2e-6, 3e-6])).startswith("2e-06 ± 2e-06")
+    assert mean_text(np.array([1e-6, 2e-6, 3e-6])).startswith("2e-06 ± 2e-06")
 
 
 @pytest.mark.slow
@@ -221,14 +221,14 @@ def test_the_page_needs_nothing_else_and_escapes_what_it_shows(tmp_path):
     outside = re.findall(r'(?:src|href|srcset)="(?!data:)[^"]*"|url\(|@import|<script', page)
     assert outside == []
     for needed in (
-        "No claim is possible with 3 seeds",
+        "No conclusion is possible with 3 seeds",
         "How it was done",
         "locant compare order",
         "Every run behind these numbers",
     ):
         assert needed in page
     assert page.count("<figure>") >= 2
-    digest = read_record(store, which).rows[0].digests[0]
+    digest = read_record(store, which).entrants[0].digests[0]
     assert digest in page
 
 
@@ -236,8 +236,8 @@ def test_with_few_seeds_the_controls_claim_nothing(tmp_path):
     store, which = finished(
         tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.01 * seed}, seeds=3
     )
-    said = " ".join(controls.told(read_record(store, which)))
-    assert "3 seeds are too few to say whether its gain is positional" in said
+    said = " ".join(control_notes(read_record(store, which)))
+    assert "3 seeds are too few to say whether its gain comes from positions" in said
     assert "surely" not in said
 
 
@@ -274,15 +274,15 @@ def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_
         TaskFacts.of(make_task("order", **study.task_options)), "t"
     )
     text = markdown(read_record(store, which))
-    assert "more may be possible: rotary." in text
+    assert "a better point may lie beyond it: rotary." in text
     assert (
-        "Every reported run has a search of its own, by a seed that is not reported, 4 tries for every row"
+        "Every reported run has a search of its own, by a seed that is not reported, with 4 tries for every entrant"
         in text
     )
     assert "the reported runs took 6 minutes (6 runs), the search 8 minutes (8 runs)" in text
     assert "| rotary | 9, 1: 2 | 0% |" in text
     assert (
-        "Not searched, because an exact ceiling keeps them from learning it at any rate: none, scrambled."
+        "Not searched, because an exact ceiling keeps them from learning the task at any learning rate: none, scrambled."
         in text
     )
 
@@ -294,16 +294,16 @@ def test_a_record_of_one_search_for_all_seeds_says_that_its_verdict_is_not_to_be
         tmp_path, "order", lambda name, seed: {"accuracy": 0.5 + 0.001 * seed}, seeds=6
     )
     record = read_record(store, which)
-    assert "relied on" not in markdown(record)
+    assert "Not reliable" not in markdown(record)
     search = {"rate": [1.0, 3.0], "positional_rate": [1.0, 10.0], "seeds": 1, "widen": 3}
     older = read_stored_study({**record.settings.model_dump(), "search": search})
     record = replace(record, settings=older)
     text = markdown(record)
     assert (
-        "**Not to be relied on: one search chose for all seeds, and no interval knows its luck."
+        "**Not reliable: one search chose for all seeds, and no interval contains the luck of that search."
         in text
     )
-    assert "one choice for all reported seeds" in text
+    assert "One choice serves all reported seeds" in text
 
 
 def test_a_larger_model_is_held_beside_the_study_that_it_repeats(tmp_path):
@@ -313,7 +313,7 @@ def test_a_larger_model_is_held_beside_the_study_that_it_repeats(tmp_path):
     known = TaskFacts.of(make_task("order", **larger.task_options))
     compute = slow_runs(lambda run: run.name != "shaw")
     record = read_record(store, Driver(larger, store, compute).finish(known, "t"))
-    assert record.base.study["name"] == "order"
+    assert record.base.settings.name == "order"
     text = markdown(record)
     assert "| shaw | .500 | .500 | changes |" in text  # learnt by all runs there, by none here
     assert "| rotary | .900 | .950 | survives |" in text
@@ -346,8 +346,8 @@ def test_runs_of_different_code_in_one_row_are_told(tmp_path):
     store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
     record = read_record(store, which)
     assert "different versions" not in markdown(record)
-    record.rows[0].codes[0] = "0123456789abcdef"
-    assert f"different versions of the code: {record.rows[0].name}." in markdown(record)
+    record.entrants[0].codes[0] = "0123456789abcdef"
+    assert f"different versions of the code: {record.entrants[0].name}." in markdown(record)
 
 
 def test_one_seed_gives_json_that_every_reader_takes(tmp_path):
@@ -370,15 +370,21 @@ def test_nothing_holds_where_no_claim_is_possible(tmp_path, name):
         }
 
     for seeds, expected in (
-        (3, {"points that way (3 seeds: no claim)", "points the other way (3 seeds: no claim)"}),
+        (
+            3,
+            {
+                "points that way (3 seeds: no conclusion)",
+                "points the other way (3 seeds: no conclusion)",
+            },
+        ),
         (1, set()),
     ):
         store, which = finished(tmp_path / str(seeds), name, like, seeds=seeds)
         record = read_record(store, which)
-        assert {answer.answer for answer in answers(record)} - {"stays open"} == expected
+        assert {answer.answer for answer in judge_statements(record)} - {"stays open"} == expected
         text = markdown(record)
-        assert "No claim is possible" in text
-        assert not re.search(r"\| (holds|does not hold|cannot be told) \|", text)
+        assert "No conclusion is possible" in text
+        assert not re.search(r"\| (holds|does not hold|cannot be decided) \|", text)
 
 
 @pytest.mark.parametrize(
@@ -386,12 +392,13 @@ def test_nothing_holds_where_no_claim_is_possible(tmp_path, name):
     [
         (
             3,
-            "Which way a 95 % t interval over 3 seeds points, where it lies wholly on one side of what was claimed. That is",
+            "The direction in which a 95 % t interval over 3 seeds points, where it lies entirely "
+            "on one side of what was stated. That is",
         ),
-        (3, "with fewer than 6 seeds no claim is possible."),
+        (3, "with fewer than 6 seeds no conclusion is possible."),
         (
             6,
-            "Judged by a 95 % t interval over 6 seeds: it must lie wholly on one side of what was claimed.",
+            "Judged by a 95 % t interval over 6 seeds: it must lie entirely on one side of what was stated.",
         ),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 import locant
 from locant.certification.certificate import FAILS, MARKS, certify, property_names
-from locant.lab.report import certificates as report
+from locant.lab.report import certificate_pages as report
 
 SMALL = {"dim": 16, "heads": 2, "length": 32}
 

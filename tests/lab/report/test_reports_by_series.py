@@ -11,10 +11,11 @@ from common_nab import SMALL, write_nab
 
 from locant.lab.binding import bind as bound
 from locant.lab.engine.driver import Driver
-from locant.lab.report.pictures import pictures
-from locant.lab.report.ranked import ranked
-from locant.lab.report.shown import Shown
-from locant.lab.report.study import conclusion, heads, markdown
+from locant.lab.report.conclusion import conclusion
+from locant.lab.report.score_table import header, rank_entrants
+from locant.lab.report.study_page import markdown
+from locant.lab.report.study_pictures import pictures
+from locant.lab.report.study_view import StudyView
 from locant.lab.statistics.paired import seeds_needed
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
@@ -64,31 +65,30 @@ def record(tmp_path_factory):
 
 
 def test_reports_speak_of_series_and_say_how_many_would_see_what_matters(record):
-    scores = [row.scores("VUS-PR") for row in record.rows if row.name in ENCODINGS]
+    scores = [row.scores("VUS-PR") for row in record.entrants if row.name in ENCODINGS]
     spread = float(np.median([np.std(a - b, ddof=1) for a, b in combinations(scores, 2)]))
-    level = ranked(record).level
+    level = rank_entrants(record).level
     needed = seeds_needed(0.03, spread, alpha=level)
     assert needed > seeds_needed(0.03, spread) > 20  # the correction for all pairs is not for free
     assert conclusion(record).endswith(
-        f"To see 0.03 between two encodings, corrected for all pairs, would take about {needed} series."
+        f"To show a difference of 0.03 between two encodings, corrected for all pairs, would take about {needed} series."
     )
-    assert "could hardly be seen with 12 series" in conclusion(record)
-    assert heads(record)[-1] == "series"
+    assert "12 series would rarely show a difference below" in conclusion(record)
+    assert header(record)[-1] == "series"
     told = markdown(record, [(picture.caption, "") for picture in pictures(record).values()])
     assert "seed" not in told.split("made by")[0].lower()
-    assert "VUS-PR on labels that no row was shown, higher is better" in told
-    assert "chosen by masked loss, without any label" in told
+    assert "VUS-PR on labels that no entrant saw, higher is better" in told
+    assert "selected by masked loss, without any label" in told
     assert "every series as a dot" in told
-    assert Shown(record).single(11) == "1 series (even/9.csv)"  # the last by name
+    assert StudyView(record).single_words(11) == "1 series (even/9.csv)"  # the last by name
 
 
 def test_a_difference_that_matters_is_told_only_where_a_study_names_one(record):
     changed = {"unit": "seeds", "matters": None}
     usual = replace(record, settings=record.settings.model_copy(update=changed))
-    assert conclusion(usual).endswith(
-        "could hardly be seen with 12 seeds, corrected for all pairs."
-    )
-    assert heads(usual)[-1] == "seeds"
+    assert conclusion(usual).endswith(", corrected for all pairs.")
+    assert "12 seeds would rarely show a difference below" in conclusion(usual)
+    assert header(usual)[-1] == "seeds"
     stored = record.settings.model_dump()
     older = {name: value for name, value in stored.items() if name not in ("unit", "matters")}
     assert markdown(replace(record, settings=read_stored_study(older))) == markdown(usual)
@@ -106,4 +106,4 @@ def test_a_failed_run_names_its_series(tmp_path):
     which = Driver(study, store, compute).finish(
         TaskFacts.of(make_task(study.task, **study.task_options)), "locant compare"
     )
-    assert read_record(store, which).rows[0].failures == ["series 1: it broke"]
+    assert read_record(store, which).entrants[0].failures == ["series 1: it broke"]

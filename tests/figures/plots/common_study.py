@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import warnings
 
 import numpy as np
 from matplotlib.colors import to_hex
@@ -116,7 +117,7 @@ def study(names=("none", "rotary", "learned .02", "learned", "scrambled"), *, se
 def bare(names=("none", "rotary"), **more):
     """Scores and nothing else."""
     record = study(names, **more)
-    for one in record.rows:
+    for one in record.entrants:
         one.notes, one.histories, one.costs = [{}] * len(one.seeds), [[]] * len(one.seeds), {}
         one.metrics = {"accuracy": one.metrics["accuracy"]}
     return record
@@ -132,3 +133,10 @@ def drawn_colours(axes):
         to_hex(patch.get_edgecolor()) for patch in axes.patches
     }
     return found | {to_hex(patch.get_facecolor()) for patch in axes.patches}
+
+
+def draw_all(offered):
+    """Draw every picture; a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return {name: picture.draw() for name, picture in offered.items()}

@@ -6,16 +6,26 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from common_study import bare, drawn_colours, row, study
+from common_study import PAPERS, bare, draw_all, drawn_colours, row, study
 from matplotlib.text import Text
 from PIL import Image
 
 from locant.figures.plots import cost, estimate
 from locant.figures.plots.colours import THEMES, colour
-from locant.figures.plots.entrants import CONTROL, PLAIN_METHOD, Entrant
+from locant.figures.plots.entrants import BASELINE, CONTROL, Entrant
 from locant.figures.plots.saving import save
 from locant.figures.plots.small import shrink
-from locant.lab.report.pictures import pictures, write_pictures
+from locant.lab.report.study_pictures import pictures, write_pictures
+
+
+@pytest.fixture(scope="module")
+def offered():
+    return pictures(study(), PAPERS)
+
+
+@pytest.fixture(scope="module")
+def axes(offered):
+    return draw_all(offered)
 
 
 def test_an_encoding_has_one_colour_in_every_picture(axes):
@@ -35,7 +45,7 @@ def test_controls_have_their_own_colours_and_plain_methods_are_grey(offered):
     assert entrants["harmonic"].colour(look) == look.muted
     assert Entrant("no attention", "none", CONTROL).colour(look) not in (colour("none"), look.muted)
     assert {one.marker(look)["marker"] for one in entrants.values()} == {"o", "D", "s"}
-    assert Entrant("harmonic", "none", PLAIN_METHOD).ink(look) == look.muted
+    assert Entrant("harmonic", "none", BASELINE).ink(look) == look.muted
 
 
 def test_a_second_row_of_an_encoding_is_hollow_wherever_it_stands():
@@ -83,7 +93,7 @@ def test_no_word_is_cut_off_at_the_edge(axes):
 def test_with_23_rows_no_name_covers_another():
     record = bare(("none", "rotary"), seeds=2)
     record.entrants += [row(f"row {number}", "rotary", seeds=2) for number in range(20)]
-    for one in record.rows:
+    for one in record.entrants:
         one.costs = {"parameters": [1000.0, 1000.0]}
     made = pictures(record)
     (metric,) = made["metric"].draw()
