@@ -49,7 +49,7 @@ def test_a_study_ends_in_a_table_a_verdict_and_the_path_of_what_it_wrote(whole):
     _, text, runs = whole
     assert len(runs) == 8  # none, scrambled, rotary, t5 × two seeds
     assert "No conclusion is possible with 2 seeds" in text
-    assert "without positions at most 0.5" in " ".join(text.split())
+    assert "at most 0.5 without positions" in " ".join(text.split())
     assert "Kept in locant-results/runs.sqlite as tiny-" in text
 
 

@@ -62,7 +62,7 @@ def test_a_class_in_a_file_is_compared_and_the_same_call_trains_nothing(
     from mine import Mine
 
     first = locant.lab.compare(study, encodings=["rotary", Mine], workers=1, progress=False)
-    assert "No claim is possible with 1 seed" in first.verdict
+    assert "No conclusion is possible with 1 seed" in first.verdict
     assert set(first.table()["name"]) == {"none", "scrambled", "rotary", "Mine"}
     assert first.runs().height == 4
     before = kept(tmp_path)
@@ -190,6 +190,6 @@ def test_the_example_is_short_and_runs(tmp_path):
         [sys.executable, "compare.py"], cwd=tmp_path, capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0, done.stderr
-    assert "No claim is possible with 1 seed" in done.stdout
+    assert "No conclusion is possible with 1 seed" in done.stdout
     assert (tmp_path / "order.html").is_file()
     assert len(Store(tmp_path / "locant-results" / "runs.sqlite").studies()) == 1

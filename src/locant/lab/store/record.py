@@ -129,20 +129,6 @@ class StudyRecord:
         metric = self.facts.metric
         return {one.name: one.scores(metric) for one in self.entrants if not one.failures}
 
-    # What report/ still asks for by other names.
-
-    @property
-    def study(self) -> dict[str, Any]:
-        return self.settings.model_dump(exclude_unset=True, serialize_as_any=True)
-
-    @property
-    def rows(self) -> list[EntrantRecord]:
-        return self.entrants
-
-
-RowRecord = EntrantRecord
-Extra = ExtraRun
-
 
 def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     """Read a study by its id, or the newest of a name; the newest of all by default."""
