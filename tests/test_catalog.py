@@ -29,6 +29,7 @@ NAMES = [
     "hybrid",
     "kerple",
     "learned",
+    "log_cpb",
     "none",
     "pope",
     "relative",
@@ -36,8 +37,10 @@ NAMES = [
     "sandwich",
     "shaw",
     "sinusoidal",
+    "swin",
     "t5",
     "tape",
+    "transformer_xl",
 ]
 SMALL = {"dim": 16, "heads": 2, "length": 8}
 every_name = pytest.mark.parametrize("name", locant.names())

@@ -86,6 +86,7 @@ LEARNED = {  # by hand, at dim 32, heads 4, length 100
     "hybrid": 3201,
     "kerple": 8,
     "learned": 3200,
+    "log_cpb": 512 + 512 + 512 * 4,
     "none": 0,
     "pope": 32,
     "relative": 257 * 4,
@@ -93,8 +94,10 @@ LEARNED = {  # by hand, at dim 32, heads 4, length 100
     "sandwich": 0,
     "shaw": 2 * 33 * 8,
     "sinusoidal": 0,
+    "swin": 15 * 4,
     "t5": 128,
     "tape": 0,
+    "transformer_xl": 2 * 32 + 32 * 32,
 }
 SIZE = ("--dim", "32", "--heads", "4", "--length", "100")
 

@@ -8,6 +8,7 @@ import torch
 from torch.testing import assert_close
 
 import locant
+from locant.attention import explicit
 
 WHOLE = torch.tensor([[0, 3, 4, 9, 40], [7, 6, 0, 30, 700]])  # (B, T)
 REAL = torch.tensor([[0.0, 1.5, 2.25, 7.0, 1000.5], [3.0, 3.5, 80.0, 0.125, 12.0]]).double()
@@ -135,9 +136,95 @@ def test_tape_is_the_published_formula(dim):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("kerple", "distance"), ("sandwich", "distance"), ("dynamic", "distance"), ("fire", "block")],
+    [
+        ("kerple", "distance"),
+        ("sandwich", "distance"),
+        ("dynamic", "distance"),
+        ("fire", "block"),
+        ("swin", "distance"),
+        ("log_cpb", "distance"),
+    ],
 )
 def test_no_bias_of_the_shelf_fills_the_memory_at_a_long_sequence(name, words):
     plan = locant.plan(locant.make(name, dim=64, heads=4), 8192, causal=True)
     assert words in plan.why
     assert "memory grows with length" in plan.why
+
+
+GRID = torch.tensor([[[0, 0], [0, 3], [2, 1], [5, 9]], [[1, 0], [4, 4], [3, 3], [0, 2]]])
+
+
+def on_grid(function, heads):
+    """function(head, m, n) for every pair of points: (B, H, T, T)."""
+    return loops(function, GRID, heads)
+
+
+def test_swin_is_its_formula():
+    swin = make64("swin", dim=6, heads=3, window=4, axes=2)
+    table = swin.table.detach().view(7, 7, 3)
+
+    def number(h, m, n):
+        down, right = (max(-3, min(3, a - b)) + 3 for a, b in zip(m, n, strict=True))
+        return table[down, right, h].item()
+
+    assert_close(swin.bias(GRID, GRID).detach(), on_grid(number, 3), rtol=0, atol=0)
+
+
+def test_log_cpb_is_the_module_of_transformers():
+    from transformers import Swinv2Config
+    from transformers.models.swinv2.modeling_swinv2 import Swinv2SelfAttention
+
+    theirs = Swinv2SelfAttention(Swinv2Config(), 12, 3, 4).eval()
+    ours = locant.make("log_cpb", dim=12, heads=3, window=4, axes=2)
+    linears = theirs.continuous_position_bias_mlp
+    ours.mlp[0].load_state_dict(linears[0].state_dict())
+    ours.mlp[2].load_state_dict(linears[2].state_dict())
+    rows = linears(theirs.relative_coords_table).view(-1, 3)
+    want = 16 * rows[theirs.relative_position_index.view(-1)].view(16, 16, 3).sigmoid()
+    pos = locant.positions.grid(4, 4)
+    assert_close(ours.bias(pos, pos)[0], want.permute(2, 0, 1), rtol=1e-5, atol=1e-5)
+
+
+def test_log_cpb_has_the_numbers_of_its_formula_past_the_window():
+    cpb = make64("log_cpb", dim=6, heads=3, window=3, hidden=5, axes=2)
+    first, constant, last = (number.detach().numpy() for number in cpb.mlp.parameters())
+
+    def number(h, m, n):
+        near = np.array([8 * (a - b) / 2 for a, b in zip(m, n, strict=True)])
+        read = np.sign(near) * np.log2(1 + abs(near)) / 3
+        return 16 / (1 + math.exp(-float(last[h] @ np.maximum(first @ read + constant, 0))))
+
+    assert_close(cpb.bias(GRID, GRID).detach(), on_grid(number, 3), rtol=1e-12, atol=1e-12)
+    many = locant.positions.grid(6, 7)  # so many pairs that every offset is evaluated once
+    real = cpb.bias(many.double(), many.double())
+    assert_close(cpb.bias(many, many), real, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["swin", "log_cpb"])
+def test_biases_on_a_grid_fail_nothing(name):
+    encoding = locant.make(name, dim=16, heads=2, length=64, axes=2)
+    judged = ("given", "shift", "distinct", "fused", "gradients", "cost", "precision", "rows")
+    assert locant.certify(encoding, only=list(judged)).fails == []
+
+
+@pytest.mark.parametrize(("dim", "heads"), [(8, 2), (6, 2), (9, 3)])
+@pytest.mark.parametrize("pos", [WHOLE, REAL], ids=["whole", "real"])
+def test_transformer_xl_is_its_formula(pos, dim, heads):
+    xl = make64("transformer_xl", dim=dim, heads=heads, base=50.0)
+    q, k = torch.randn(2, 2, heads, 5, dim // heads, dtype=torch.float64)
+    u, v, w = (number.detach() for number in (xl.content, xl.position, xl.weight))
+
+    def waves(x):
+        angle = [x * 50.0 ** (-2 * c / dim) for c in range(math.ceil(dim / 2))]
+        row = [math.sin(a) for a in angle] + [math.cos(a) for a in angle]
+        return torch.tensor(row[:dim], dtype=torch.float64)
+
+    got = explicit(q, k, k, encoding=xl, q_pos=pos, k_pos=pos).scores.detach()
+    for b in range(2):
+        for h in range(heads):
+            for i, m in enumerate(pos[b].tolist()):
+                for j, n in enumerate(pos[b].tolist()):
+                    content = (q[b, h, i] + u[h]) @ k[b, h, j]
+                    distance = (q[b, h, i] + v[h]) @ (w[h] @ waves(m - n))
+                    want = (content + distance) / math.sqrt(dim // heads)
+                    assert_close(got[b, h, i, j], want, rtol=1e-11, atol=1e-11)

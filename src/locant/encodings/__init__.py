@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for editors and type checkers; what is not listed here is f
     from locant.encodings.hybrid import Hybrid as Hybrid
     from locant.encodings.kerple import Kerple as Kerple
     from locant.encodings.learned import Learned as Learned
+    from locant.encodings.log_cpb import LogCPB as LogCPB
     from locant.encodings.none import Nothing as Nothing
     from locant.encodings.pope import Pope as Pope
     from locant.encodings.relative import Relative as Relative
@@ -32,8 +33,10 @@ if TYPE_CHECKING:  # for editors and type checkers; what is not listed here is f
     from locant.encodings.sandwich import Sandwich as Sandwich
     from locant.encodings.shaw import Shaw as Shaw
     from locant.encodings.sinusoidal import Sinusoidal as Sinusoidal
+    from locant.encodings.swin import Swin as Swin
     from locant.encodings.t5 import T5 as T5
     from locant.encodings.tape import Tape as Tape
+    from locant.encodings.transformer_xl import TransformerXL as TransformerXL
 
 
 def __getattr__(name: str) -> Any:

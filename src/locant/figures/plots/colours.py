@@ -35,6 +35,9 @@ COLOURS = {
     "dynamic": "#779988",
     "fire": "#bb6666",
     "tape": "#0066bb",
+    "swin": "#776644",
+    "log_cpb": "#667777",
+    "transformer_xl": "#dd2277",
 }
 SPARE = ("#f75b9c", "#d0274e", "#68689c")  # for encodings that are not ours
 DASHES: tuple[tuple[float, ...], ...] = (
