@@ -1,7 +1,9 @@
 """Rebuild docs/studies and README's front table from the packed records, without training.
 
-python docs/make_studies.py                                        # from docs/studies/studies.json.gz
-python docs/make_studies.py --store locant-results/runs.sqlite     # take in what a store holds first
+python docs/make_studies.py                                        # from
+                                                                   docs/studies/studies.json.gz
+python docs/make_studies.py --store locant-results/runs.sqlite     # take in what a store holds
+first
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ FRONT = ("anomaly", "slot", "decoy", "order", "parity", "gap")
 
 
 def take_in(store: Store) -> None:
-    """Pack the shipped studies of a store beside those that are packed already; the newest of a name counts."""
+    """Pack the shipped studies of a store beside those that are packed already; the newest of a
+    name counts."""
     both = unpack(PACKED)
     found = {record.id for record in records(store)}
     for entry in reversed(store.studies()):
@@ -39,7 +42,8 @@ def take_in(store: Store) -> None:
 
 
 def records(store: Store) -> list[StudyRecord]:
-    """The newest record of every shipped study and of every variation in a design that the store holds."""
+    """The newest record of every shipped study and of every variation in a design that the store
+    holds."""
     kept = {entry.name for entry in store.studies()}
     varied = [
         part for name in study_names() for design in designs(name) for part in parts(name, design)

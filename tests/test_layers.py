@@ -32,6 +32,7 @@ FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 TORCH_FREE = (
     "__init__.py",
     "_internal/checks.py",
+    "_internal/text.py",
     "shapes.py",
     "encodings/__init__.py",
     "encodings/claims.py",

@@ -1,4 +1,4 @@
-"""A plain method has one name wherever people read; a store and a study's file hold its identifier."""
+"""A baseline has one name wherever people read; a store holds its identifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ CLAIM = {
 
 @pytest.fixture
 def kept(tmp_path):
-    """A study in which sub_pca is best, and a row of the user's own has an underscore in its name."""
+    """A study in which sub_pca is best, and a row of the user's own has an underscore in its
+    name."""
 
     def scores(row, seed):
         return {

@@ -1,4 +1,5 @@
-"""A study paired over series: its reports speak of series, and say how many would see what matters."""
+"""A study paired over series: its reports speak of series, and say how many would see what
+matters."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def test_reports_speak_of_series_and_say_how_many_would_see_what_matters(record)
     needed = seeds_needed(0.03, spread, alpha=level)
     assert needed > seeds_needed(0.03, spread) > 20  # the correction for all pairs is not for free
     assert conclusion(record).endswith(
-        f"To show a difference of 0.03 between two encodings, corrected for all pairs, would take about {needed} series."
+        "To show a difference of 0.03 between two encodings, corrected for all pairs, would take "
+        f"about {needed} series."
     )
     assert "12 series would rarely show a difference below" in conclusion(record)
     assert header(record)[-1] == "series"

@@ -1,4 +1,5 @@
-"""The lines that a comparison recommends: they run as pasted, and build the very model that was compared."""
+"""The lines that a comparison recommends: they run as pasted, and build the very model that was
+compared."""
 
 from __future__ import annotations
 

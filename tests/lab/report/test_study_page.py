@@ -98,7 +98,8 @@ def test_who_learnt_it_and_how_soon_comes_from_the_validations(tmp_path):
 
 
 def slow_runs(learns):
-    """An engine whose runs reach the threshold at half of their steps when `learns` says so, and stay at chance if not."""
+    """An engine whose runs reach the threshold at half of their steps when `learns` says so, and
+    stay at chance if not."""
 
     def compute(runs):
         for run in runs:
@@ -276,14 +277,14 @@ def test_what_the_searches_chose_is_told_with_what_it_cost_and_where_it_lies_on_
     text = markdown(read_record(store, which))
     assert "a better point may lie beyond it: rotary." in text
     assert (
-        "Every reported run has a search of its own, by a seed that is not reported, with 4 tries for every entrant"
-        in text
+        "Every reported run has a search of its own, by a seed that is not reported, with 4 tries "
+        "for every entrant" in text
     )
     assert "the reported runs took 6 minutes (6 runs), the search 8 minutes (8 runs)" in text
     assert "| rotary | 9, 1: 2 | 0% |" in text
     assert (
-        "Not searched, because an exact ceiling keeps them from learning the task at any learning rate: none, scrambled."
-        in text
+        "Not searched, because an exact ceiling keeps them from learning the task at any learning "
+        "rate: none, scrambled." in text
     )
 
 
@@ -300,8 +301,8 @@ def test_a_record_of_one_search_for_all_seeds_says_that_its_verdict_is_not_to_be
     record = replace(record, settings=older)
     text = markdown(record)
     assert (
-        "**Not reliable: one search chose for all seeds, and no interval contains the luck of that search."
-        in text
+        "**Not reliable: one search chose for all seeds, and no interval contains the luck of "
+        "that search." in text
     )
     assert "One choice serves all reported seeds" in text
 
@@ -398,7 +399,8 @@ def test_nothing_holds_where_no_claim_is_possible(tmp_path, name):
         (3, "with fewer than 6 seeds no conclusion is possible."),
         (
             6,
-            "Judged by a 95 % t interval over 6 seeds: it must lie entirely on one side of what was stated.",
+            "Judged by a 95 % t interval over 6 seeds: it must lie entirely on one side of what "
+            "was stated.",
         ),
     ],
 )

@@ -70,7 +70,8 @@ def test_holm_never_lowers_a_p_and_keeps_their_order(ps):
 
 
 def test_holm_gives_the_published_example():
-    """Holm 1979 as worked in Wright 1992, table 2: .005, .011, .02, .04, .13 → .025, .044, .06, .08, .13."""
+    """Holm 1979 as worked in Wright 1992, table 2: .005, .011, .02, .04, .13 → .025, .044, .06,
+    .08, .13."""
     assert holm([0.005, 0.011, 0.02, 0.04, 0.13]) == pytest.approx([0.025, 0.044, 0.06, 0.08, 0.13])
 
 

@@ -153,7 +153,8 @@ def test_an_encoding_that_some_seeds_do_not_learn_leaves_the_first_without_the_n
     }
     said = verdict(ranked(scores))
     assert said.startswith(
-        "rotary comes first (1.00). Cannot be distinguished from rotary (p = .062): wild (.80 ± .15)."
+        "rotary comes first (1.00). Cannot be distinguished from rotary (p = .062): wild (.80 ± "
+        ".15)."
     )
 
 
@@ -178,7 +179,8 @@ def test_scores_that_are_no_numbers_are_refused_not_ranked(wrong):
 
 
 def one_study(draw, rows, seeds, *, spread):
-    """Entrants that are all alike: each seed takes what its own search found, which moves its score, and has its own noise."""
+    """Entrants that are all alike: each seed takes what its own search found, which moves its
+    score, and has its own noise."""
     grid = points([1.0, 3.0], [1.0, 10.0, 100.0], learns=True)
     worth = dict(zip(grid, draw.choice([0.0, -0.1, -0.3], len(grid)), strict=True))
     scores = {}
@@ -202,7 +204,8 @@ SPREADS = {
 def test_where_all_entrants_are_alike_at_most_one_study_in_twenty_names_a_winner_search_included(
     kind,
 ):
-    """150 studies of eight rows: a rate of .05 gives more than 13 in one of a hundred tests (binomial)."""
+    """150 studies of eight rows: a rate of .05 gives more than 13 in one of a hundred tests
+    (binomial)."""
     draw = np.random.default_rng(20261118)
     rows = [f"e{i}" for i in range(8)]
     said = [verdict(rank(one_study(draw, rows, 10, spread=SPREADS[kind])), ()) for _ in range(150)]
@@ -211,7 +214,8 @@ def test_where_all_entrants_are_alike_at_most_one_study_in_twenty_names_a_winner
 
 
 def test_the_promised_number_of_seeds_gives_the_promised_power():
-    """Of twelve rows one is ahead by a known lead; the corrected test finds it in about four of five studies."""
+    """Of twelve rows one is ahead by a known lead; the corrected test finds it in about four of
+    five studies."""
     draw = np.random.default_rng(3)
     gap, noise, count = 0.03, 0.02, 12
     level = rank({f"e{i}": draw.normal(0, noise, 10) for i in range(count)}).level

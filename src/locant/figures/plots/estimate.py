@@ -96,7 +96,8 @@ def verticals(axes: Axes, lines: Mapping[str, float], look: Theme) -> None:
 def _name(
     axes: Axes, value: float, words: str, up: float, look: Theme, *, to_the_right: bool
 ) -> None:
-    """A name so many points above the axes, at the end of a line that goes on from the one within."""
+    """A name so many points above the axes, at the end of a line that goes on from the one
+    within."""
     place: Any = {
         "xy": (value, 1),
         "xycoords": ("data", "axes fraction"),

@@ -40,7 +40,8 @@ def draw(
             estimate(axes[0], at, values, one, look)
         axes[0].axvline(0, color=look.muted, linewidth=1, zorder=1)
         axes[0].set_xlabel(
-            f"{metric} minus that of {against} ({'right' if better == 'higher' else 'left'} is better)"
+            f"{metric} minus that of {against} ({'right' if better == 'higher' else 'left'} is "
+            "better)"
         )
         for at, group in enumerate(groups):
             if group:

@@ -1,4 +1,4 @@
-"""Time and memory of attention against length, on logarithmic scales: what grows with n, and what with n²."""
+"""Time and memory of attention against length, on logarithmic scales: n or n²?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DASHED = (0, (4, 2))
 
 
 def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> tuple[Axes, ...]:
-    """Lines by name, which begins with the encoding's; the line is dashed where a bias is materialized."""
+    """Draw lines by name, which begins with the encoding's; dashed where a bias is materialized."""
     look = frame.look
     lengths = sorted({point[0] for points in series.values() for point in points})
     with frame.axes(1, 2, size=(10.5, 4.4), title=title) as axes:

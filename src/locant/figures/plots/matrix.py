@@ -38,7 +38,8 @@ def matrix(
 
 
 def own_scale(axes: Axes, values: Array, frame: Frame, title: str, *, square: bool) -> AxesImage:
-    """A matrix as shares of its own largest value; from where to where it goes stands in the title."""
+    """A matrix as shares of its own largest value; from where to where it goes stands in the
+    title."""
     most = float(np.abs(values).max())
     ends = (f"{float(end) + 0.0:.2g}".replace("-", "−") for end in (values.min(), values.max()))
     axes.set_title(f"{title}: {' to '.join(ends)}" if most else f"{title}: all 0")

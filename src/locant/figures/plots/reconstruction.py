@@ -1,4 +1,4 @@
-"""Reconstruction: a window of a series, the steps that were hidden, and what each model made of them."""
+"""Reconstruction: a window of a series, its hidden steps, and what each model made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score distributions: how the scores of normal and of faulty points are spread, on a logarithmic scale."""
+"""Score distributions of normal and of faulty points, on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def common(histograms: Sequence[Sequence[Histogram]], bins: int = 40) -> Array:
 
 
 def pooled(histograms: Sequence[Histogram], edges: Array, which: str) -> Array:
-    """The percentages of points in each bin, over several histograms; a bin's points lie evenly in it.
+    """The percentages of points in each bin, over several histograms; a bin's points lie evenly in
+    it.
 
     >>> some = [{"edges": [1, 10, 100], "faulty": [3, 1]}, {"edges": [1, 100], "faulty": [4]}]
     >>> pooled(some, np.array([1.0, 10.0, 100.0]), "faulty").tolist()

@@ -57,7 +57,7 @@ def full_text(certificate: Certificate, width: int = 100) -> str:
 
 
 def matrix_text(certificates: Sequence[Certificate], width: int = 100) -> str:
-    """Write all certificates as one table: properties down, encodings across, marks in the cells."""
+    """Write all certificates as one table: properties down, encodings across."""
     first = max(len(finding["name"]) for finding in certificates[0]["findings"]) + 1
     column = max(7, min(11, (width - first) // len(certificates)))
     across = max(1, (width - first) // column)

@@ -14,7 +14,7 @@ ONE_IN = 40  # one control in so many has a 95 % interval above its true value
 
 
 def control_notes(record: StudyRecord) -> list[str]:
-    """Say whether controls respect their ceiling, and whether destroyed order equals none at all."""
+    """Say whether controls respect their ceiling, and whether destroyed order equals none."""
     scores = record.complete
     ceiling = record.facts.ceilings.get("without positions")
     sentences = []

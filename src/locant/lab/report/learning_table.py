@@ -132,7 +132,7 @@ def _longer_line(name: str, record: StudyRecord) -> list[str]:
 
 
 def replication_table(record: StudyRecord) -> Table | None:
-    """Put a study beside the one that it repeats with another model: does every standing survive?"""
+    """Put a study beside the one that it repeats: does every standing survive another model?"""
     if record.base is None:
         return None
     before = {entrant.name: entrant for entrant in record.base.entrants if not entrant.failures}
@@ -168,7 +168,7 @@ def replication_notes(record: StudyRecord) -> list[str]:
 
 
 def has_succeeded(entrant: EntrantRecord, record: StudyRecord) -> bool | None:
-    """Return whether most runs learned the task; where unknown, whether the mean is ahead of none."""
+    """Return whether most runs learned the task, or else whether the mean is ahead of none."""
     counts = count_learned(entrant, record)
     if counts is not None:
         return 2 * counts[0] > counts[1]

@@ -1,4 +1,4 @@
-"""Pictures of what runs kept: curves, score histograms, a window, attention; and of certificates."""
+"""Pictures of what runs kept: curves, histograms, a window, attention; and of certificates."""
 
 from __future__ import annotations
 

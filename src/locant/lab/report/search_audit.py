@@ -124,7 +124,7 @@ def lead_of(scores: np.ndarray, own: np.ndarray, tests: int, alpha: float = 0.05
 
 
 def _fixed_points(record: StudyRecord) -> dict[str, dict[Point, np.ndarray]]:
-    """Collect the scores of every entrant at its fixed grid points, those with failed runs apart."""
+    """Collect every entrant's scores at its fixed grid points, without those with failed runs."""
     found: dict[str, dict[Point, list[float | None]]] = {}
     for run in record.checks:
         found.setdefault(run.name, {}).setdefault(run.point, []).append(run.score)

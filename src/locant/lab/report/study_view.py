@@ -109,7 +109,7 @@ class StudyView:
 
     @property
     def missing_words(self) -> str:
-        """Name the entrants that a picture of complete entrants leaves out: the end of a caption."""
+        """Name the entrants that a picture leaves out: the end of a caption."""
         if not self.incomplete:
             return ""
         names = ", ".join(entrant.name for entrant in self.incomplete)

@@ -127,7 +127,7 @@ def corrected_level(differences: np.ndarray, alpha: float = 0.05) -> float:
 
 
 def _flipped(differences: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Compute |Σ|/√Σd², which grows with |t|, of every comparison: as seen, and with signs flipped."""
+    """Compute |Σ|/√Σd², which grows with |t|: of every comparison, and with signs flipped."""
     d = np.asarray(differences, float)
     seeds = len(d)
     size = np.sqrt((d**2).sum(0))
@@ -152,7 +152,7 @@ def equivalent(differences: np.ndarray, margin: float, alpha: float = 0.05) -> b
 
 
 def cohens_d(differences: np.ndarray) -> float:
-    """Divide the mean of the differences by their standard deviation; infinite when all are equal."""
+    """Divide the mean difference by the standard deviation; infinite when all are equal."""
     d = np.asarray(differences, float)
     spread = d.std(ddof=1) if len(d) > 1 else 0.0
     if spread == 0:
@@ -161,9 +161,9 @@ def cohens_d(differences: np.ndarray) -> float:
 
 
 def improvement(a: np.ndarray, b: np.ndarray) -> float:
-    """Estimate the probability that a run of a beats a run of b (Agarwal et al. 2021, arXiv:2108.13264).
+    """Estimate the probability that a run of a beats a run of b; ties count half.
 
-    Ties count half.
+    Agarwal et al. 2021, arXiv:2108.13264.
 
     >>> improvement(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     0.875
@@ -173,7 +173,7 @@ def improvement(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def detectable(spread: float, seeds: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Find the smallest mean difference that a paired t test over so many seeds sees, at this power.
+    """Find the smallest mean difference that a paired t test over so many seeds would see.
 
     spread  standard deviation of the paired differences
 

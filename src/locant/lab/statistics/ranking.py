@@ -123,7 +123,7 @@ def rank(
 
 
 def _against(rivals: list[str], references: list[str]) -> list[list[Pair]]:
-    """Pair all encodings with each reference, one family each; and all references with the first."""
+    """Pair all encodings with each reference, and all references with the first of them."""
     families = [[(name, reference) for name in rivals] for reference in references]
     return [*families, [(other, references[0]) for other in references[1:]]] if references else []
 
@@ -142,7 +142,7 @@ def _gaps(scores: Mapping[str, np.ndarray], pairs: list[Pair]) -> np.ndarray:
 
 
 def _groups(rivals: list[str], corrected: dict[Pair, float]) -> dict[str, int]:
-    """Group the best encoding with all that cannot be distinguished from it, then the rest likewise.
+    """Group the best encoding with all that cannot be distinguished from it; then the rest.
 
     >>> _groups(["x", "y", "z"], {("x", "y"): 0.5, ("x", "z"): 0.01, ("y", "z"): 0.3})
     {'x': 1, 'y': 1, 'z': 2}

@@ -47,7 +47,7 @@ def survival(times: list[float | None], horizon: float) -> tuple[np.ndarray, np.
 
 
 def log_rank(a: list[float | None], b: list[float | None]) -> float:
-    """Test whether two entrants learn equally fast: the two-sided p of Mantel's log-rank test (1966).
+    """Test whether two entrants learn equally fast: the p of Mantel's log-rank test (1966).
 
     >>> log_rank([50.0, 75.0], [50.0, 75.0])
     1.0
