@@ -1,4 +1,5 @@
-"""Which backend of attention is the quickest at which length: the ground for `unsuited` in locant.attention.backends.
+"""Which backend of attention is the quickest at which length: the ground for `unsuited` in
+locant.attention.backends.
 
 python benchmarks/backends.py [--threads 1]
 """

@@ -1,4 +1,5 @@
-"""What `import locant` costs beside `import torch`, in one run: the median of several fresh processes.
+"""What `import locant` costs beside `import torch`, in one run: the median of several fresh
+processes.
 
 python benchmarks/imports.py
 """

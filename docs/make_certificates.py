@@ -1,9 +1,12 @@
-"""Certify every encoding of locant and those of four other libraries, and write docs/certificates.md.
+"""Certify every encoding of locant and those of four other libraries, and write
+docs/certificates.md.
 
-    python docs/make_certificates.py [--effort quick|usual|full] [--out docs/certificates.md] [--date 2026-01-31]
+    python docs/make_certificates.py [--effort quick|usual|full] [--out docs/certificates.md]
+    [--date 2026-01-31]
 
-The others are called as their documentation says, with positions wherever their interface takes them, and are held to
-what the papers behind them claim. What a sentence states about them is measured here, in the versions it names.
+The others are called as their documentation says, with positions wherever their interface takes
+them, and are held to what the papers behind them claim. What a sentence states about them is
+measured here, in the versions it names.
 """
 
 from __future__ import annotations
@@ -72,7 +75,8 @@ def nearby(found: list[dict]) -> str:
         f"{error:.1g} (`{name}`)" for name, error in moved.items() if error is not None
     )
     return (
-        "A failure of shift in float32 is one of positions near a million, where the steps of float32 are 0.06 wide and "
+        "A failure of shift in float32 is one of positions near a million, where the steps of "
+        "float32 are 0.06 wide and "
         f"angles are computed in it; moved by 1,000 positions, scores move by {listed}."
     )
 

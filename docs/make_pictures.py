@@ -1,4 +1,5 @@
-"""Make the three pictures of README: of `locant show`, of a report, and of the explorer. Needs Debian's chromium.
+"""Make the three pictures of README: of `locant show`, of a report, and of the explorer. Needs
+Debian's chromium.
 
 python docs/make_pictures.py
 """

@@ -18,7 +18,8 @@ BOTH, FASTER = "forward + backward", "times as fast as a textbook loop"
 
 
 class Quoted(NamedTuple):
-    """A line of README's first table: what it says, and where its number stands (a row by how its name begins)."""
+    """A line of README's first table: what it says, and where its number stands (a row by how its
+    name begins)."""
 
     work: str
     unit: str
@@ -82,7 +83,8 @@ QUOTED = [
 
 
 def section(told: str) -> str:
-    """What README shows: when and on what, the numbers that matter most, and attention by length."""
+    """What README shows: when and on what, the numbers that matter most, and attention by
+    length."""
     first, *tables = told.split("\n### ")
     lines = [f"| {one.work} | {number(tables, one)} | {one.unit} |" for one in QUOTED]
     title, rest = find(tables, BIAS).strip().split("\n", 1)

@@ -1,4 +1,5 @@
-"""Sentences on other libraries that no certificate asks for, each measured here in the versions it names."""
+"""Sentences on other libraries that no certificate asks for, each measured here in the versions it
+names."""
 
 from __future__ import annotations
 
@@ -44,9 +45,12 @@ def facts() -> Iterator[str]:
     )
     off = far(one_q @ one_k.mT, full_q[..., -1:, :] @ full_k.mT)
     yield (
-        f"In {said['rotary-embedding-torch']} with `use_xpos=True`, the scores of the last of 2,048 queries through "
-        f"`rotate_queries_with_cached_keys` differ by {off:.0%} of their size from those of the same query in "
-        "`rotate_queries_and_keys`: `get_scale` centres on half the number of the positions it is given, "
+        f"In {said['rotary-embedding-torch']} with `use_xpos=True`, the scores of the last of "
+        "2,048 queries through "
+        f"`rotate_queries_with_cached_keys` differ by {off:.0%} of their size from those of the "
+        "same query in "
+        "`rotate_queries_and_keys`: `get_scale` centres on half the number of the positions it is "
+        "given, "
         "which is 0 for one query and 1,024 for its keys."
     )
 
@@ -56,8 +60,10 @@ def facts() -> Iterator[str]:
         used.rotate_queries_or_keys(q[..., :512, :]), clean.rotate_queries_or_keys(q[..., :512, :])
     )
     yield (
-        f"In {said['rotary-embedding-torch']}, `rotate_queries_or_keys` counts positions in the dtype of its input and "
-        "keeps the angles: after one bfloat16 call of 512 tokens, a float32 call of 512 tokens differs by "
+        f"In {said['rotary-embedding-torch']}, `rotate_queries_or_keys` counts positions in the "
+        "dtype of its input and "
+        "keeps the angles: after one bfloat16 call of 512 tokens, a float32 call of 512 tokens "
+        "differs by "
         f"{off:.0%} of its size from that of a fresh module."
     )
 
@@ -72,7 +78,8 @@ def facts() -> Iterator[str]:
     yield (
         "Modules kept in float32 and given bfloat16 queries: positions 256 and 257 "
         + " and ".join(
-            f"{'differ' if told else 'are the same'} in {', '.join(f'`{name}`' for name in apart if apart[name] is told)}"
+            f"{'differ' if told else 'are the same'} in "
+            f"{', '.join(f'`{name}`' for name in apart if apart[name] is told)}"
             for told in (True, False)
             if told in apart.values()
         )
@@ -90,12 +97,14 @@ def facts() -> Iterator[str]:
         "torch."
     )
     yield (
-        f"In {said['positional-encodings']}, `PositionalEncoding1D` keeps its last table and compares shapes alone: "
+        f"In {said['positional-encodings']}, `PositionalEncoding1D` keeps its last table and "
+        "compares shapes alone: "
         f"a bfloat16 input after a float32 one of the same shape gets {kind} vectors."
     )
 
     yield (
-        f"In {said['x-transformers']}, `ScaledSinusoidalEmbedding(x, seq_start_pos=…)`, its way to say where rows "
+        f"In {said['x-transformers']}, `ScaledSinusoidalEmbedding(x, seq_start_pos=…)`, its way "
+        "to say where rows "
         + ("that are padded on the left begin, " + _outcome(lambda: _rows_that_start_late()))
     )
 
@@ -103,7 +112,8 @@ def facts() -> Iterator[str]:
     x, pos = q[..., :1, :].bfloat16(), torch.tensor([1000])
     off = far(llama(cast, x, x, pos)[0], llama(kept, x, x, pos)[0])
     yield (
-        f"In {said['transformers']}, `model.bfloat16()` rounds the frequencies of `LlamaRotaryEmbedding` with the "
+        f"In {said['transformers']}, `model.bfloat16()` rounds the frequencies of "
+        "`LlamaRotaryEmbedding` with the "
         f"weights: a query at position 1,000 then differs by {off:.0%} of its size. "
         f"`from_pretrained(…, dtype=torch.bfloat16)` keeps them in {_loaded()}."
     )

@@ -1,4 +1,5 @@
-"""Encodings of four other libraries, each called as its documentation says and held to what its paper claims."""
+"""Encodings of four other libraries, each called as its documentation says and held to what its
+paper claims."""
 
 from __future__ import annotations
 
@@ -77,8 +78,9 @@ class Added(nn.Module):
 def ret_rope(**options: bool) -> ret.RotaryEmbedding:
     """The module as it comes, with two changes that leave its numbers alone.
 
-    Its frequencies are a frozen parameter (learned_freq=False): as a buffer nobody asks them for gradients. With xPos
-    it holds a staticmethod that no copy.deepcopy gets past; without it the module can be examined.
+    Its frequencies are a frozen parameter (learned_freq=False): as a buffer nobody asks them for
+    gradients. With xPos it holds a staticmethod that no copy.deepcopy gets past; without it the
+    module can be examined.
     """
     rope = ret.RotaryEmbedding(WIDTH, **options)
     vars(rope).pop("apply_rotary_emb", None)
@@ -121,7 +123,8 @@ PEERS = {
         lambda: adapt(ret_offset, ret_rope(), **ROTARY),
         "It takes a first position, not positions",
         ("given", "beyond", "rows", "padding"),
-        "`ret rotary`, of the same package, takes positions. pure: a table of angles is filled in forward; "
+        "`ret rotary`, of the same package, takes positions. pure: a table of angles is filled in "
+        "forward; "
         "`cache_if_possible=False` turns it off.",
     ),
     "ret xpos": Peer(
@@ -130,12 +133,14 @@ PEERS = {
         lambda: adapt(ret_xpos, ret_rope(use_xpos=True), **XPOS),
         "It takes no positions",
         ("given", "beyond", "rows", "padding", "cache"),
-        "pure: tables are filled in forward, as above; a longer input in between moves the centre of the scales, "
+        "pure: tables are filled in forward, as above; a longer input in between moves the centre "
+        "of the scales, "
         "which cancels in the scores up to rounding.",
     ),
     "xt rotary": Peer(
         "x-transformers",
-        "`RotaryEmbedding(16)`: `freqs, scale = rope(pos)`, `apply_rotary_pos_emb(q, freqs, scale)`",
+        "`RotaryEmbedding(16)`: `freqs, scale = rope(pos)`, `apply_rotary_pos_emb(q, freqs, "
+        "scale)`",
         lambda: adapt(xt_angles, xt.RotaryEmbedding(WIDTH), **ROTARY, **REAL),
     ),
     "xt xpos": Peer(

@@ -54,7 +54,8 @@ def build(name: str, *, dim: int = 32, heads: int = 4, length: int = 64, seed: i
 
 
 def some_every_day(*names: str) -> list:
-    """Every encoding and variant as parameters, of which only these are tested every day; the others are slow."""
+    """Every encoding and variant as parameters, of which only these are tested every day; the
+    others are slow."""
     return [name if name in names else pytest.param(name, marks=pytest.mark.slow) for name in EVERY]
 
 

@@ -1,7 +1,8 @@
-"""Planted bugs: each is an encoding's own file with one passage replaced, and the property that must say so.
+"""Planted bugs: each is an encoding's own file with one passage replaced, and the property that
+must say so.
 
-They stand in mutants.txt. `python tests/mutants.py` plants them all and writes what the certificates say to
-docs/mutants.md.
+They stand in mutants.txt. `python tests/mutants.py` plants them all and writes what the
+certificates say to docs/mutants.md.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ beside it, and the encodings as they are fail nothing.
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug in one sentence, the encoding it is planted in, the passage and what it becomes, and who must catch it."""
+    """A bug in one sentence, the encoding it is planted in, the passage and what it becomes, and
+    who must catch it."""
 
     bug: str
     stem: str
@@ -76,10 +78,12 @@ class Mutant:
 
 
 def read(text: str) -> Iterator[Mutant]:
-    """Mutants from lines: `encoding(options) · property · bug`, then the passage after "- " and what it becomes, "+ ".
+    """Mutants from lines: `encoding(options) · property · bug`, then the passage after "- " and
+    what it becomes, "+ ".
 
     >>> next(read("rotary(width=4) · shift · no turn\\n- angle.sin()\\n+ 0.0"))
-    Mutant(bug='no turn', stem='rotary', old='angle.sin()', new='0.0', catcher='shift', options={'width': 4})
+    Mutant(bug='no turn', stem='rotary', old='angle.sin()', new='0.0', catcher='shift',
+    options={'width': 4})
     """
     for block in text.strip().split("\n\n"):
         head, *lines = block.split("\n")
@@ -102,7 +106,8 @@ def main() -> None:
             found = mutant.examine(Path(folder))
         if found.verdict != "fails":
             raise SystemExit(
-                f"{mutant.stem}, {mutant.bug}: {mutant.catcher} does not catch it. It says: {found.message}"
+                f"{mutant.stem}, {mutant.bug}: {mutant.catcher} does not catch it. It says: "
+                f"{found.message}"
             )
         rows.append(mutant.row(found.message))
     PAGE.parent.mkdir(exist_ok=True)

@@ -103,7 +103,8 @@ def test_what_is_neither_module_nor_function_is_refused():
 
 
 def test_frozen_numbers_are_examined_as_they_are():
-    """Another library's frequencies may be a frozen parameter; to draw them anew would be to examine something else."""
+    """Another library's frequencies may be a frozen parameter; to draw them anew would be to
+    examine something else."""
     ramp = Takes()
     ramp.weight.requires_grad_(False).fill_(0.25)
     adapted = locant.adapt(ramp, dim=4)

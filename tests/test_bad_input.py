@@ -1,4 +1,5 @@
-"""Every hook refuses what does not fit with a ValueError that says what was asked and what is allowed."""
+"""Every hook refuses what does not fit with a ValueError that says what was asked and what is
+allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`locant bench`: ratios that mean something or are not told, one JSON, what cannot be done is told first."""
+"""`locant bench`: ratios that mean something or are not told, one JSON, what cannot be done is told
+first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the catalog reads from source files equals what the classes are, and `make` refuses in sentences."""
+"""What the catalog reads from source files equals what the classes are, and `make` refuses in
+sentences."""
 
 from __future__ import annotations
 
@@ -104,7 +105,8 @@ def test_claiming_lists_those_whose_class_claims_it():
 
 
 def other_values(name, option, default):
-    """Allowed values that are not the default: those a message lists for a word, larger ones for a number."""
+    """Allowed values that are not the default: those a message lists for a word, larger ones for a
+    number."""
     if isinstance(default, str):
         with pytest.raises(ValueError) as caught:
             locant.make(name, **SMALL, **{option: "?"})

@@ -1,4 +1,5 @@
-"""`locant check` as a user runs it: real processes, their exit status, what they print, and what they leave behind."""
+"""`locant check` as a user runs it: real processes, their exit status, what they print, and what
+they leave behind."""
 
 from __future__ import annotations
 
@@ -154,7 +155,8 @@ def test_every_wrong_example_is_short_and_says_in_one_line_what_was_meant():
         assert len(text.splitlines()) < 30
 
 
-# ---------------------------------------------------------------- JSON, Markdown, a page; a user's own file
+# ---------------------------------------------------------------- JSON, Markdown, a page; a user's
+# own file
 
 
 def test_json_is_all_that_stands_on_stdout_even_when_the_users_file_prints(tmp_path):

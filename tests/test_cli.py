@@ -1,4 +1,5 @@
-"""The commands as a user runs them: real processes, their exit codes, what they print, and what they do not import."""
+"""The commands as a user runs them: real processes, their exit codes, what they print, and what
+they do not import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The import rule: left never imports right. Read from the source of every file, so that nothing can hide in a function."""
+"""The import rule: left never imports right. Read from the source of every file, so that nothing
+can hide in a function."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ def is_for_types_only(node):
 
 
 def imported(node, package, inside=False):
-    """Every (module, whether it is inside a function) that a syntax tree imports; what only types need is left out."""
+    """Every (module, whether it is inside a function) that a syntax tree imports; what only types
+    need is left out."""
     for child in ast.iter_child_nodes(node):
         if is_for_types_only(child):
             continue
@@ -80,7 +82,8 @@ def imports_of(file):
 
 
 def layer_of(module):
-    """The layer of a dotted name: `locant.cli.app` → cli, `locant.lab.tasks.base` → lab.tasks; else nothing."""
+    """The layer of a dotted name: `locant.cli.app` → cli, `locant.lab.tasks.base` → lab.tasks; else
+    nothing."""
     parts = module.split(".")
     if parts[0] != "locant" or len(parts) < 2:
         return None
@@ -150,7 +153,8 @@ def test_only_plots_import_matplotlib(file):
 
 
 def reached(file, seen=None):
-    """All modules that importing a file imports, other files of locant included; functions are not run."""
+    """All modules that importing a file imports, other files of locant included; functions are not
+    run."""
     seen = set() if seen is None else seen
     for module, inside in imports_of(file):
         if inside or module in seen:

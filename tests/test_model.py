@@ -80,7 +80,8 @@ def test_norms_stand_where_they_are_asked_for():
 
 
 def test_published_parameter_counts_are_met():
-    """The classifier of 128 × 3 layers × 8 heads: 598,019 numbers; with tables 602,115 at length 32, 600,075, 631,299."""
+    """The classifier of 128 × 3 layers × 8 heads: 598,019 numbers; with tables 602,115 at length
+    32, 600,075, 631,299."""
     want = {
         "none": 598_019,
         "sinusoidal": 598_019,

@@ -1,4 +1,5 @@
-"""The certificates cannot be fooled: every planted bug is caught, and nothing else is called a bug."""
+"""The certificates cannot be fooled: every planted bug is caught, and nothing else is called a
+bug."""
 
 from __future__ import annotations
 

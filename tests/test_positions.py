@@ -1,4 +1,5 @@
-"""Where tokens are: counting, padding, packing, grids, time stamps, and the samplers of training."""
+"""Where tokens are: counting, padding, packing, grids, time stamps, and the samplers of
+training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the README shows is true: its code runs, its table is the one that the command prints, its links lead somewhere."""
+"""What the README shows is true: its code runs, its table is the one that the command prints, its
+links lead somewhere."""
 
 from __future__ import annotations
 

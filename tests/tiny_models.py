@@ -1,4 +1,5 @@
-"""Causal models of transformers, built tiny, with what goes into their rotary step and what comes out of it."""
+"""Causal models of transformers, built tiny, with what goes into their rotary step and what comes
+out of it."""
 
 import contextlib
 import importlib
@@ -182,7 +183,8 @@ def tiny_config(model_type, **more):
 
 @dataclass
 class Turn:
-    """One use of a model's rotary step: queries and keys (or one of them) before and after, each (B, H, T, d)."""
+    """One use of a model's rotary step: queries and keys (or one of them) before and after, each
+    (B, H, T, d)."""
 
     layer: str
     before: list[Tensor]

@@ -1,4 +1,5 @@
-"""Random calls of `attend`: encodings, shapes, masks, memory layouts, backends, leaves of every kind."""
+"""Random calls of `attend`: encodings, shapes, masks, memory layouts, backends, leaves of every
+kind."""
 
 from __future__ import annotations
 

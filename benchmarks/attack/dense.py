@@ -1,4 +1,5 @@
-"""Attention, a layer and a transformer, dense and in float64, around the formulas of the encodings."""
+"""Attention, a layer and a transformer, dense and in float64, around the formulas of the
+encodings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Rotary whose frequencies live in the module, so that they follow it to any device and precision."""
+"""Rotary whose frequencies live in the module, so that they follow it to any device and
+precision."""
 
 import torch
 

@@ -1,4 +1,5 @@
-"""States of tokens (`sense`) and temperatures reach every backend, cached or not, padded or packed."""
+"""States of tokens (`sense`) and temperatures reach every backend, cached or not, padded or
+packed."""
 
 from __future__ import annotations
 

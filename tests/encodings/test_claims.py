@@ -1,4 +1,5 @@
-"""Claims, hooks and options are read from source as the classes have them, inherited ones included."""
+"""Claims, hooks and options are read from source as the classes have them, inherited ones
+included."""
 
 from __future__ import annotations
 

@@ -124,7 +124,8 @@ def test_what_cannot_tell_sides_mirrors_its_outputs(name):
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("rows", ["one for all", "one each"])
 def test_a_cache_gives_what_a_full_pass_gives(name, rows):
-    # frequencies that follow the length in use differ between a short and a long pass by design: compare the last
+    # frequencies that follow the length in use differ between a short and a long pass by design:
+    # compare the last
     net, x = model(build(name), causal=True), torch.randn(2, 12, 32)
     pos = locant.positions.consecutive(12)
     pos = pos if rows == "one for all" else torch.stack([pos, pos + 3])

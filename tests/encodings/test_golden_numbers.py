@@ -1,4 +1,5 @@
-"""Every encoding against known numbers, and against its formula written a second way: plain loops, no locant helper."""
+"""Every encoding against known numbers, and against its formula written a second way: plain loops,
+no locant helper."""
 
 import math
 
@@ -181,7 +182,8 @@ def test_t5_has_the_known_buckets(sides, buckets):
 
 
 def t5_bucket(offset, buckets, furthest, sides):
-    """The bucket in whole numbers alone: log(r/e)/log(m/e)·(n−e) ≥ s is the same as (r/e)^(n−e) ≥ (m/e)^s."""
+    """The bucket in whole numbers alone: log(r/e)/log(m/e)·(n−e) ≥ s is the same as (r/e)^(n−e) ≥
+    (m/e)^s."""
     n = buckets // 2 if sides == "both" else buckets
     e, r = n // 2, abs(offset) if sides == "both" else max(-offset, 0)
     far = [s for s in range(1, n - e) if r ** (n - e) * e**s >= furthest**s * e ** (n - e)]
@@ -261,7 +263,8 @@ def test_alibi_charges_its_slope_for_each_step(heads, sides):
 
 
 def turn_by_matrices(x, places, width, pairing, base=10_000.0):
-    """Every pair of one vector times its own 2×2 matrix; the axes share the pairs, one block after the other."""
+    """Every pair of one vector times its own 2×2 matrix; the axes share the pairs, one block after
+    the other."""
     out, pairs, each = x.numpy().copy(), width // 2, width // (2 * len(places))
     for c in range(pairs):
         angle = places[c // each] / base ** (c % each / each)

@@ -58,7 +58,8 @@ def differences(rotary, seen, layers=None):
 
 
 def _distance(rotary, turn, positions):
-    """The largest difference after one rotary step. A model may lay its pairs out anew: the scores do not see that."""
+    """The largest difference after one rotary step. A model may lay its pairs out anew: the scores
+    do not see that."""
     ours = [rotary.rotate(x, x, positions, positions)[0] for x in turn.before]
     sorted_pairs = [torch.cat([x[..., 0::2], x[..., 1::2]], -1) for x in ours]
     return min(
@@ -78,7 +79,8 @@ def variants(model_type):
 
 
 def outcomes(model_type):
-    """What becomes of every variant of a model type, as an object, as its dict and as it is written in a file."""
+    """What becomes of every variant of a model type, as an object, as its dict and as it is written
+    in a file."""
     plain = None
     for variant, more in variants(model_type):
         try:

@@ -1,4 +1,5 @@
-"""An encoding as a torch module: how it is called, shown, written down and loaded, and what its hooks refuse."""
+"""An encoding as a torch module: how it is called, shown, written down and loaded, and what its
+hooks refuse."""
 
 from __future__ import annotations
 
@@ -203,7 +204,8 @@ def test_every_parameter_can_be_parametrized(name):
     assert encoding.config() == double.config()
 
 
-# ---------------------------------------------------------------- what the hooks take, and what they refuse
+# ---------------------------------------------------------------- what the hooks take, and what
+# they refuse
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32])

@@ -337,7 +337,8 @@ def test_sinusoidal_has_the_waves_of_positional_encodings(sizes, widths):
 
 @pytest.mark.parametrize("width", [1, 3, 7, 21])
 def test_an_odd_width_of_positional_encodings_is_the_next_even_one_cut(width):
-    """Its frequencies are base^(−2c/(D+1)), ours base^(−2c/D) as in the paper: equal only in the first pair."""
+    """Its frequencies are base^(−2c/(D+1)), ours base^(−2c/D) as in the paper: equal only in the
+    first pair."""
     theirs = pe.PositionalEncoding1D(width)(torch.zeros(1, 50, width))[0]
     ours, even = (
         locant.make("sinusoidal", dim=d).vectors(torch.arange(50)).float()

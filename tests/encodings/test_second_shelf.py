@@ -1,4 +1,5 @@
-"""The second shelf of encodings against their formulas written a second way, and other libraries."""
+"""The second shelf of encodings against their formulas written a second way, and other
+libraries."""
 
 import math
 

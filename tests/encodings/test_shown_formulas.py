@@ -45,7 +45,8 @@ def value(text, **letters):
 
 
 def line(text, start):
-    """The right side of the printed formula that starts so."""
+    """The right side of the printed formula that starts so; it may go on in a line with a +."""
+    text = re.sub(r"\n\s*\+ ", " + ", text)
     (found,) = re.findall(rf"{re.escape(start)} = (.+?)(?:,? {{2,}}.*)?$", text, flags=re.MULTILINE)
     return found
 

@@ -1,4 +1,5 @@
-"""Tables that are looked up by distance: where all pairs lie past one end, one number serves and none is written."""
+"""Tables that are looked up by distance: where all pairs lie past one end, one number serves and
+none is written."""
 
 import pytest
 import torch

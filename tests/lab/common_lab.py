@@ -56,7 +56,8 @@ def finish(folder: Path, *words: str, status: int = 0) -> str:
 def kept(
     folder: Path, store: str = "locant-results/runs.sqlite"
 ) -> dict[str, tuple[str, str, str]]:
-    """What the store holds of every run: all that must be the same, however often it was interrupted."""
+    """What the store holds of every run: all that must be the same, however often it was
+    interrupted."""
     with sqlite3.connect(folder / store) as base:
         try:
             rows = base.execute(

@@ -1,4 +1,5 @@
-"""A small folder of real-looking series in NAB's layout: GROUP/SERIES.csv, and windows.json with what is wrong in them."""
+"""A small folder of real-looking series in NAB's layout: GROUP/SERIES.csv, and windows.json with
+what is wrong in them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ START = np.datetime64("2014-02-14T00:00:00")
 
 
 def write_nab(folder: Path, *, even: int = 2, uneven: int = 1, rows: int = ROWS) -> Path:
-    """Waves with a fault that is marked, at even and at uneven times; one more that nobody marked."""
+    """Waves with a fault that is marked, at even and at uneven times; one more that nobody
+    marked."""
     draw = np.random.default_rng(0)
     marks = {"other/calm.csv": [], "other/absent.csv": [["2014-02-14", "2014-02-15"]]}
     kinds = [f"even/{number}.csv" for number in range(even)] + [

@@ -1,4 +1,5 @@
-"""A study that is kept without any training, and the command line without a process of its own: both in no time."""
+"""A study that is kept without any training, and the command line without a process of its own:
+both in no time."""
 
 from __future__ import annotations
 

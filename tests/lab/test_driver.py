@@ -36,7 +36,8 @@ FACTS = TaskFacts(
 
 
 def scripted(loss, seen=None, accuracy=0.95):
-    """An engine that computes nothing: validation is what `loss` says of a run, None for a failure."""
+    """An engine that computes nothing: validation is what `loss` says of a run, None for a
+    failure."""
 
     def compute(runs):
         for run in runs:

@@ -1,4 +1,5 @@
-"""Disks that are full, folders that are read-only, databases that are locked, cut or someone else's: told, nothing lost."""
+"""Disks that are full, folders that are read-only, databases that are locked, cut or someone
+else's: told, nothing lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Faults in the middle of a study: it stops with a sentence, and the same command goes on to the same end, bit for bit."""
+"""Faults in the middle of a study: it stops with a sentence, and the same command goes on to the
+same end, bit for bit."""
 
 from __future__ import annotations
 
@@ -121,7 +122,8 @@ def whole(tmp_path_factory):
 
 
 def mounting() -> list[list[str]]:
-    """How a disk can be mounted here that only one process sees; nothing where that is not permitted."""
+    """How a disk can be mounted here that only one process sees; nothing where that is not
+    permitted."""
     test = ["sh", "-c", "mount -t tmpfs none /mnt"]
     ways = [["unshare", "-m"], ["unshare", "-Urm"]] if shutil.which("unshare") else []
     return [

@@ -1,4 +1,5 @@
-"""locant compare real-anomalies: which series it takes, and what it refuses before anything trains."""
+"""locant compare real-anomalies: which series it takes, and what it refuses before anything
+trains."""
 
 from __future__ import annotations
 

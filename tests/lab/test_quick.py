@@ -1,4 +1,5 @@
-"""Every shipped study in its quick version, from the command line to the report. Minutes, so CI runs it."""
+"""Every shipped study in its quick version, from the command line to the report. Minutes, so CI
+runs it."""
 
 from __future__ import annotations
 

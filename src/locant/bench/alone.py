@@ -1,9 +1,9 @@
 """Measure in a process of its own: its peak memory is its own, its threads are pinned.
 
 In `alone` the allocator keeps its memory, as in the laboratory's workers; in `as_started` it is
-that of any Python process. By default glibc may give large blocks back to the system and ask for them
-again at every call; then a copy into a new tensor costs six times a copy into an old one, and a
-ratio measures page faults.
+that of any Python process. By default glibc may give large blocks back to the system and ask for
+them again at every call; then a copy into a new tensor costs six times a copy into an old one, and
+a ratio measures page faults.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The loop that tutorials have: a DataLoader, attention written out, torch's dropout, one model after the other."""
+"""The loop that tutorials have: a DataLoader, attention written out, torch's dropout, one model
+after the other."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ class Model(nn.Module):
 
 
 class Loop:
-    """A model of a published study, and what trains it: batches that a DataLoader shuffles, AdamW, clipped gradients."""
+    """A model of a published study, and what trains it: batches that a DataLoader shuffles, AdamW,
+    clipped gradients."""
 
     def __init__(self, study: Study, seed: int) -> None:
         torch.manual_seed(seed)

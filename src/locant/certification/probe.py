@@ -40,7 +40,8 @@ EFFORTS = {
 class PropertyResult:
     """What a property found.
 
-    ok       whether the bound is met, or a property that is only seen was measured; None when nothing can be message of it
+    ok       whether the bound is met, or a property that is only seen was measured; None when
+             nothing can be message of it
     value    the number for a table, a few characters
     message     a sentence with the numbers
     """
@@ -53,7 +54,8 @@ class PropertyResult:
 
 @dataclass(frozen=True)
 class Probe:
-    """An encoding under examination. Properties get copies; the encoding itself is never touched."""
+    """An encoding under examination. Properties get copies; the encoding itself is never
+    touched."""
 
     encoding: Encoding
     seed: int = 0
@@ -80,7 +82,8 @@ class Probe:
         return one.to(dtype)
 
     def at(self, index: Tensor) -> Tensor:
-        """Positions for these numbers: themselves, or points of a grid when the encoding has several axes."""
+        """Positions for these numbers: themselves, or points of a grid when the encoding has
+        several axes."""
         if self.encoding.axes == 1:
             return index
         others = [(index * (axis + 2)) % 7 for axis in range(self.encoding.axes - 1)]
@@ -143,7 +146,8 @@ def signature(
 ) -> Tensor:
     """All that an encoding makes of each position, with fixed content, side by side: (T, ·).
 
-    What it adds to the input, what it turns a fixed key into, and the row of what it adds to scores against `keys`.
+    What it adds to the input, what it turns a fixed key into, and the row of what it adds to scores
+    against `keys`.
     """
     draw = torch.Generator().manual_seed(0)
     shape, count = encoding.shape, pos.shape[0]
@@ -166,7 +170,8 @@ def signature(
 
 
 def largest(a: Tensor, b: Tensor) -> float:
-    """The largest absolute difference; infinite when a number is missing, so that no comparison lets it pass.
+    """The largest absolute difference; infinite when a number is missing, so that no comparison
+    lets it pass.
 
     >>> largest(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 1.0]))
     inf

@@ -1,4 +1,5 @@
-"""Print what commands share: tables as wide as the terminal, JSON, and the names of written files."""
+"""Print what commands share: tables as wide as the terminal, JSON, and the names of written
+files."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def print_table(
 ) -> None:
     """Print a table, in several parts when its columns of numbers do not fit beside each other.
 
-    A column with a cell of at least `min_text` characters is a column of text: it is folded instead.
+    A column with a cell of at least `min_text` characters is a column of text: it is folded
+    instead.
     """
     columns = range(1, len(header))
     is_text = [any(len(row[column]) >= min_text for row in rows) for column in columns]

@@ -1,4 +1,5 @@
-"""`locant list`: every encoding, where it acts, what it learns and what it claims. Reads files, imports no torch."""
+"""`locant list`: every encoding, where it acts, what it learns and what it claims. Reads files,
+imports no torch."""
 
 from __future__ import annotations
 

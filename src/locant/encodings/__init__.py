@@ -47,7 +47,8 @@ def __getattr__(name: str) -> Any:
     homes = _homes()
     if name not in homes:
         raise AttributeError(
-            f"locant.encodings has no name {name!r}.{did_you_mean(name, homes)}\n  Its classes: {', '.join(homes)}"
+            f"locant.encodings has no name {name!r}.{did_you_mean(name, homes)}\n  Its classes: "
+            f"{', '.join(homes)}"
         )
     return getattr(import_module(f"locant.encodings.{homes[name]}"), name)
 

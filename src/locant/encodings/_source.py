@@ -86,7 +86,8 @@ def _read_module(path: Path, _changed: int) -> Module:
 
 
 def inheritance(path: Path, name: str) -> list[tuple[ClassName, Definition]]:
-    """List a class and everything that it inherits from, in Python's order, as far as it is known."""
+    """List a class and everything that it inherits from, in Python's order, as far as it is
+    known."""
     start = ClassName(path, name)
     module = read_module(path)
     if name not in module.classes:

@@ -1,4 +1,5 @@
-"""Looking positions up in a learned table: only whole numbers, only inside the table, and saying so."""
+"""Looking positions up in a learned table: only whole numbers, only inside the table, and saying
+so."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ def need_whole_numbers(name: str, *positions: Tensor) -> None:
     for pos in positions:
         if pos.is_floating_point():
             raise ValueError(
-                f"{name} looks positions up in a table, so they must be whole numbers, but they are {pos.dtype}.\n"
+                f"{name} looks positions up in a table, so they must be whole numbers, but they "
+                f"are {pos.dtype}.\n"
                 f"  Round them (pos.round().long()), or use an encoding that takes real positions: "
                 f"{', '.join(claiming('real_positions'))}"
             )
 
 
 def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
-    """table[pos], (…, T, D), with an error that a person can read when a position is not in the table."""
+    """table[pos], (…, T, D), with an error that a person can read when a position is not in the
+    table."""
     need_whole_numbers(name, pos)
     pos, size = pos.long(), table.shape[0]  # of some small whole numbers torch knows no largest
     if visible(pos) and pos.numel():
@@ -38,14 +41,16 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
             others = ", ".join(other for other in claiming("extrapolates") if other != "none")
             remedy = "Start the positions at 0" if low < 0 else f"Make it with length > {high}"
             raise ValueError(
-                f"{name} has vectors for positions 0..{size - 1}, but position {outside} was asked for.\n"
+                f"{name} has vectors for positions 0..{size - 1}, but position {outside} was "
+                "asked for.\n"
                 f"  {remedy}, or use an encoding that has a value everywhere: {others}"
             )
     return torch.nn.functional.embedding(pos, table)
 
 
 def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-    """One number a head from a table (2·far + 1, H), by the distance m − n of query and key, clipped to ±far: (1|B, H, Q, K)."""
+    """One number a head from a table (2·far + 1, H), by the distance m − n of query and key,
+    clipped to ±far: (1|B, H, Q, K)."""
     need_tensors(q_pos, k_pos)
     far, queries, keys = table.shape[0] // 2, q_pos.shape[-1], k_pos.shape[-1]
     if (end := _end(q_pos, k_pos, far)) is not None:  # nothing to look up
@@ -57,7 +62,8 @@ def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
 def _end(q_pos: Tensor, k_pos: Tensor, far: int) -> int | None:
     """The end of a table, row 0 or −1, that all pairs are clipped to.
 
-    None where they are not, for few pairs, and where looking at positions would cost a wait or cannot be.
+    None where they are not, for few pairs, and where looking at positions would cost a wait or
+    cannot be.
     """
     if q_pos.device.type != "cpu" or not (visible(q_pos) and visible(k_pos)):
         return None
@@ -70,7 +76,8 @@ def _end(q_pos: Tensor, k_pos: Tensor, far: int) -> int | None:
 
 
 def bias_from_rows(table: Tensor, row: Tensor) -> Tensor:
-    """One number a head from a table (rows, H), for the row of each pair (1|B, 1, Q, K): (1|B, H, Q, K)."""
+    """One number a head from a table (rows, H), for the row of each pair (1|B, 1, Q, K): (1|B, H,
+    Q, K)."""
     batch, _, queries, keys = row.shape
     picked = table.T.gather(
         1, row.reshape(1, -1).expand(table.shape[1], -1)

@@ -2,8 +2,8 @@
 
     ω_c = base^(−2c/width),  c = 0, 1, …         angle_c(p) = p·ω_c
 
-Computed in float64 (positions up to 10⁹ keep their angles) and never stored: a module cast to bfloat16,
-or made on the meta device, has no frequencies that could be rounded or lost.
+Computed in float64 (positions up to 10⁹ keep their angles) and never stored: a module cast to
+bfloat16, or made on the meta device, has no frequencies that could be rounded or lost.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Other people's code as an encoding, so that it can be certified beside ours.
 
-Two kinds are understood: a module that adds something to embeddings, and a function that turns queries and keys.
+Two kinds are understood: a module that adds something to embeddings, and a function that turns
+queries and keys.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ def adapt(
 ) -> Encoding:
     """Make an encoding of a plain module or function.
 
-    thing   a module called as module(x) or module(x, pos) that gives x (B,T,D) with positions in it (a second argument
-            that may be left out is taken for positions when its name says "pos"); or a function (q, k, pos) → (q, k)
-            on (B,H,T,d) and (T) or (B,T)
-    module  what the function works with; then it is called as (module, q, k, pos), and casts and copies reach the module
+    thing   a module called as module(x) or module(x, pos) that gives x (B,T,D) with positions in it
+            (a second argument
+            that may be left out is taken for positions when its name says "pos"); or a function (q,
+            k, pos) → (q, k) on (B,H,T,d) and (T) or (B,T)
+    module  what the function works with; then it is called as (module, q, k, pos), and casts and
+            copies reach the module
     claims  what it is held to, such as shift_invariant=True; see locant.encodings.claims
 
     >>> class Ramp(torch.nn.Module):
@@ -50,7 +53,8 @@ def adapt(
     for claim, value in claims.items():
         if claim not in CLAIMS:
             raise ValueError(
-                f"there is no claim {claim!r}.{did_you_mean(claim, CLAIMS)}\n  Claims: {', '.join(CLAIMS)}"
+                f"there is no claim {claim!r}.{did_you_mean(claim, CLAIMS)}\n  Claims: "
+                f"{', '.join(CLAIMS)}"
             )
         setattr(encoding, claim, bool(value))
     return encoding

@@ -2,11 +2,11 @@ r"""ALiBi: every score pays for distance.
 
     score_h(m, n) = q_m·k_n/√d − s_h·|m − n|,      s_h = 2^(−8h/H),  h = 1..H
 
-Press et al. 2022, arXiv:2108.12409, §3. When H is no power of two, the slopes are those of the power below,
-then every second one of the power above. The paper is causal; |m − n| extends it to both sides, and then
-it cannot tell before from after. sides="causal" is the paper's −s·(m − n); sides="two-sided" lets the keys
-ahead pay the slopes in reverse order, so that the two sides differ in every head (the middle one of an odd
-number aside).
+Press et al. 2022, arXiv:2108.12409, §3. When H is no power of two, the slopes are those of the
+power below, then every second one of the power above. The paper is causal; |m − n| extends it to
+both sides, and then it cannot tell before from after. sides="causal" is the paper's −s·(m − n);
+sides="two-sided" lets the keys ahead pay the slopes in reverse order, so that the two sides differ
+in every head (the middle one of an odd number aside).
 
 >>> make("alibi", dim=64, heads=8, length=4).slope[:3].tolist()
 [0.5, 0.25, 0.125]

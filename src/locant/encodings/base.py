@@ -210,7 +210,8 @@ def _file_name(cls: type) -> str:
 
 
 def _plain(owner: str, value: Any) -> Any:
-    """Return a value as JSON can hold it; a dataclass becomes a dict, or what its `config` returns."""
+    """Return a value as JSON can hold it; a dataclass becomes a dict, or what its `config`
+    returns."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Integral):

@@ -2,10 +2,10 @@ r"""Continuous: a small network reads the position and writes the vector.
 
     x_p + MLP(p / length),      MLP = Linear → ReLU → … → Linear
 
-`depth` counts the hidden layers. Weights start as torch's linear layers do, or from N(0, `std`²) with biases of 0.
-Smooth between whole numbers, so that time stamps can be positions;
-past the length it goes on in straight lines, which need not be useful.
-The idea of learning a function of the position: Liu et al. 2020, arXiv:2003.09229.
+`depth` counts the hidden layers. Weights start as torch's linear layers do, or from N(0, `std`²)
+with biases of 0. Smooth between whole numbers, so that time stamps can be positions; past the
+length it goes on in straight lines, which need not be useful. The idea of learning a function of
+the position: Liu et al. 2020, arXiv:2003.09229.
 
 >>> sum(p.numel() for p in make("continuous", dim=128, depth=2).parameters())
 33280

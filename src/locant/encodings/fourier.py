@@ -2,8 +2,8 @@ r"""Fourier: learned frequencies, then a small network.
 
     x_p + MLP([cos(pW) ‖ sin(pW)]/√D),      W ~ N(0, γ⁻²),  MLP = Linear → GELU → Linear
 
-Li et al. 2021, arXiv:2106.02795, §3. p may have several axes (W then has a row for each). With W as it is, the
-dot product of two feature vectors depends on the difference of their positions alone.
+Li et al. 2021, arXiv:2106.02795, §3. p may have several axes (W then has a row for each). With W as
+it is, the dot product of two feature vectors depends on the difference of their positions alone.
 
 >>> fourier = make("fourier", dim=8)
 >>> a, b = fourier.features(torch.tensor([3.0, 5.0])), fourier.features(torch.tensor([103.0, 105.0]))
@@ -56,7 +56,8 @@ class Fourier(Encoding):
         )
 
     def features(self, pos: Tensor) -> Tensor:
-        """[cos(pW) ‖ sin(pW)]/√D at positions (…, T) or (…, T, axes): (…, T, D rounded up to even)."""
+        """[cos(pW) ‖ sin(pW)]/√D at positions (…, T) or (…, T, axes): (…, T, D rounded up to
+        even)."""
         if self.axes == 1:
             pos = pos[..., None]
         frequency = self.frequency.to(wide(pos.device))

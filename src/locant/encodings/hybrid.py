@@ -2,7 +2,8 @@ r"""Hybrid: the fixed waves, and a learned correction that starts at nothing.
 
     x_p + PE(p) + α·E[p],      α = 0 at the start, E ~ N(0, std²)
 
-PE is the sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762), so at the start the two are equal.
+PE is the sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762), so at the start the two are
+equal.
 
 >>> hybrid, fixed = make("hybrid", dim=8), make("sinusoidal", dim=8)
 >>> x = torch.zeros(1, 5, 8)

@@ -2,8 +2,8 @@
 
     score(m, n) = q_m·k_n/√d
 
-Without a mask the output follows the tokens wherever they are moved. Under a causal mask order still leaks in:
-the first token sees one key, the second two, and a decoder can learn from that.
+Without a mask the output follows the tokens wherever they are moved. Under a causal mask order
+still leaks in: the first token sees one key, the second two, and a decoder can learn from that.
 Kazemnejad et al. 2023, arXiv:2305.19466.
 
 >>> make("none", dim=8, heads=2).bias(torch.arange(3), torch.arange(3)) is None

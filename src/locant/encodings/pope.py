@@ -1,10 +1,11 @@
 r"""PoPE: content gives the size, position gives the angle.
 
-    score_h(m, n) = Σ_c softplus(q_c)·softplus(k_c)·cos((n − m)·θ_c + δ_hc)/√d,      θ_c = base^(−c/d),  c = 0..d−1
+    score_h(m, n) = Σ_c softplus(q_c)·softplus(k_c)·cos((n − m)·θ_c + δ_hc)/√d
+    θ_c = base^(−c/d),  c = 0..d−1
 
-Gopalakrishnan et al. 2025, arXiv:2509.10534. δ is learned and kept in [−2π, 0], 0 at the start. Each component has a
-frequency of its own, so queries and keys become 2d wide: the sizes times cosines, then times sines. δ turns
-the queries (by −δ), which is the same and lets heads share keys.
+Gopalakrishnan et al. 2025, arXiv:2509.10534. δ is learned and kept in [−2π, 0], 0 at the start.
+Each component has a frequency of its own, so queries and keys become 2d wide: the sizes times
+cosines, then times sines. δ turns the queries (by −δ), which is the same and lets heads share keys.
 
 >>> def score(m, n, delta):     # of q = k = 0, whose sizes are ln 2; before 1/√d
 ...     pope, zero = make("pope", dim=2), torch.zeros(1, 1, 1, 2)
@@ -48,7 +49,8 @@ class Pope(Encoding):
         self.delta = nn.Parameter(torch.zeros(shape.heads, shape.head))
 
     def precompute(self, q_pos: Tensor, k_pos: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """Cosines and sines, (…, T, 2, d): of every query position with δ, (…, H, T, 2, d), and of every key's."""
+        """Cosines and sines, (…, T, 2, d): of every query position with δ, (…, H, T, 2, d), and of
+        every key's."""
         dtype = torch.promote_types(dtype, torch.float32)
         delta = self.delta.clamp(-2 * math.pi, 0.0).to(dtype)[:, None, :]  # (H, 1, d)
         (cosine, sine), (by, across) = self._unit(q_pos, dtype), (delta.cos(), delta.sin())

@@ -1,7 +1,7 @@
 """Find encodings by name: which there are, what each states about itself, and how to build it.
 
-Names, claims, hooks and options are read from source files without running them (`_source`), so that
-listing needs no torch. `path.py:Class` names a user's own encoding; `make` runs that file.
+Names, claims, hooks and options are read from source files without running them (`_source`), so
+that listing needs no torch. `path.py:Class` names a user's own encoding; `make` runs that file.
 """
 
 from __future__ import annotations
@@ -224,7 +224,8 @@ Lineage = list[tuple[_source.ClassName, _source.Definition]]
 
 
 def _stated(lineage: Lineage) -> dict[str, Any]:
-    """Return the class attributes that the base class names, as the class states or inherits them."""
+    """Return the class attributes that the base class names, as the class states or inherits
+    them."""
     stated = dict(_source.define(_source.BASE_CLASS).attributes)
     for owner, definition in reversed(lineage):
         own = {key: value for key, value in definition.attributes.items() if key in stated}
@@ -247,7 +248,8 @@ def _overrides(lineage: Lineage, hook: str) -> bool:
 
 
 def _options(lineage: Lineage) -> dict[str, Any]:
-    """Return the options of the constructor, and of the inherited one that it passes **options to."""
+    """Return the options of the constructor, and of the inherited one that it passes **options
+    to."""
     options: dict[str, Any] = {}
     for owner, definition in lineage:
         init = definition.methods.get("__init__")

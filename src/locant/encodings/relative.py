@@ -2,8 +2,8 @@ r"""Relative: one learned number for each distance and head, added to the scores
 
     score_h(m, n) = q_m·k_n/√d + b_h[clip(m − n, ±max_distance)]
 
-The per-distance bias of Raffel et al. 2020, arXiv:1910.10683, §2.1, without its buckets. All distances past
-max_distance on one side share one number.
+The per-distance bias of Raffel et al. 2020, arXiv:1910.10683, §2.1, without its buckets. All
+distances past max_distance on one side share one number.
 
 >>> relative = make("relative", dim=8, heads=2, max_distance=4)
 >>> relative.table.data = torch.stack([torch.arange(-4.0, 5), torch.arange(4.0, -5, -1)], 1)     # ± the distance

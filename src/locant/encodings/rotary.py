@@ -1,13 +1,15 @@
-r"""Rotary: queries and keys are turned by their positions, so that a score sees the difference alone.
+r"""Rotary: queries and keys are rotated by their positions, so that scores see differences alone.
 
-    (q_a, q_b) at position m turns by the angle m·θ_c,  (k_a, k_b) at position n by n·θ_c
+    (q_a, q_b) at position m rotates by the angle m·θ_c,  (k_a, k_b) at position n by n·θ_c
     (a, b) = (c, c + d/2) for pairing="half", the default, or (2c, 2c + 1) for pairing="interleaved"
     θ_c = base^(−2c/d),  c = 0..d/2−1
-    score(m, n) = Σ_c ((q_a·k_a + q_b·k_b)·cos((m − n)·θ_c) + (q_a·k_b − q_b·k_a)·sin((m − n)·θ_c))/√d
+    score(m, n) = Σ_c ((q_a·k_a + q_b·k_b)·cos((m − n)·θ_c)
+                       + (q_a·k_b − q_b·k_a)·sin((m − n)·θ_c))/√d
 
-Su et al. 2021, arXiv:2104.09864, §3.2. The paper interleaves its pairs; Llama pairs the two halves. The pairings are not
-interchangeable (`permute_for_pairing` converts weights). width < d turns only the first dimensions, and stands for d in
-pairs and angles. With axes > 1 the pairs are split over the axes. The scalings stand in _scaling.py.
+Su et al. 2021, arXiv:2104.09864, §3.2. The paper interleaves its pairs; Llama pairs the two halves.
+The pairings are not interchangeable (`permute_for_pairing` converts weights). width < d turns only
+the first dimensions, and stands for d in pairs and angles. With axes > 1 the pairs are split over
+the axes. The scalings stand in _rope/scalings.py.
 
 >>> def turned(x, pos, **options):
 ...     x, pos = torch.tensor(x).view(1, 1, 1, -1), torch.tensor([pos])
@@ -84,21 +86,24 @@ class Rotary(Encoding):
                 else "Use another"
             )
             raise ValueError(
-                f"rotary turns dimensions in {what}: the rotated width {self.width} must be a multiple of {2 * axes} "
-                f"and at most the head width {shape.head} (= dim {shape.dim} / heads {shape.heads}).\n"
+                f"rotary turns dimensions in {what}: the rotated width {self.width} must be a "
+                f"multiple of {2 * axes} "
+                f"and at most the head width {shape.head} (= dim {shape.dim} / heads "
+                f"{shape.heads}).\n"
                 f"  {hint} dim or heads."
             )
         self.frequencies()  # what a scaling cannot do with this width shows now
         if self.scaling is not None and self.scaling.grows:
-            self.cacheable_keys = self.shift_invariant = (
-                False  # more tokens, or larger positions, turn all angles
-            )
+            # more tokens, or larger positions, change all angles
+            self.cacheable_keys = self.shift_invariant = False
 
     @classmethod
     def from_hf_config(cls, config: Any, *, pairing: str | None = None) -> Rotary:
-        """Read the rotary encoding of a transformers config, or of its dict; what cannot be read right is a ValueError.
+        """Read the rotary encoding of a transformers config, or of its dict; what cannot be read
+        right is a ValueError.
 
-        pairing  that of the config's model_type; "half" for a dict without one; needed for model types not compared yet
+        pairing  that of the config's model_type; "half" for a dict without one; needed for model
+                 types not compared yet
         """
         shape, options = rotary_options(config, pairing)
         return cls(shape, **options)
@@ -114,7 +119,8 @@ class Rotary(Encoding):
         return self.scale**2
 
     def frequencies(self, length: int | Tensor = 0, device: torch.device | None = None) -> Tensor:
-        """θ of every pair of one axis, in float64: (width/(2·axes)). Some scalings depend on the length in use."""
+        """θ of every pair of one axis, in float64: (width/(2·axes)). Some scalings depend on the
+        length in use."""
         used = torch.as_tensor(length, device=device)
         width = self.width // self.axes
         if self.scaling is None:
@@ -177,12 +183,14 @@ def turn_interleaved(x: Tensor, table: Tensor) -> Tensor:
 
 
 def _in_pairs(x: Tensor) -> Tensor:
-    """x where its neighbours can be read as complex numbers; what is contiguous may still begin at an odd place."""
+    """x where its neighbours can be read as complex numbers; what is contiguous may still begin at
+    an odd place."""
     return x if _lies_in_pairs(x) else x.clone(memory_format=torch.contiguous_format)
 
 
 def _lies_in_pairs(x: Tensor) -> bool:
-    """Whether neighbours can be read as complex numbers where they are (a graph that is traced cannot tell)."""
+    """Whether neighbours can be read as complex numbers where they are (a graph that is traced
+    cannot tell)."""
     return (
         visible(x)
         and x.stride(-1) == 1
@@ -202,8 +210,9 @@ def turn_half(x: Tensor, table: Tensor) -> Tensor:
 def permute_for_pairing(weight: Tensor, *, heads: int, to: str, width: int | None = None) -> Tensor:
     """Reorder the rows of a query or key projection, (H·d, …), from the other pairing to `to`.
 
-    A model trained with one pairing then gives the same scores with the other. For grouped heads, give the
-    number of key heads for the key projection; `width` is the rotated width of a partial rotary.
+    A model trained with one pairing then gives the same scores with the other. For grouped heads,
+    give the number of key heads for the key projection; `width` is the rotated width of a partial
+    rotary.
 
     >>> permute_for_pairing(torch.arange(4), heads=1, to="half").tolist()
     [0, 2, 1, 3]

@@ -3,8 +3,9 @@ r"""Shaw: keys and values carry a learned vector for the distance to the query.
     score(m, n) = q_m·(k_n + a^K[clip(n − m, ±max_distance)])/√d
     out(m)      = Σ_n w_mn·(v_n + a^V[clip(n − m, ±max_distance)])
 
-Shaw et al. 2018, arXiv:1803.02155, eq. 3–4; the vectors are shared by the heads. Only 2·max_distance + 1 products
-with a query are formed and then looked up by distance, so that no (Q, K, d) tensor is needed.
+Shaw et al. 2018, arXiv:1803.02155, eq. 3–4; the vectors are shared by the heads. Only
+2·max_distance + 1 products with a query are formed and then looked up by distance, so that no (Q,
+K, d) tensor is needed.
 
 >>> shaw = make("shaw", dim=64)
 >>> [(tuple(table.shape), round(table.std().item(), 2)) for table in shaw.parameters()]
@@ -52,13 +53,15 @@ class Shaw(Encoding):
         self.max_distance = whole_number("shaw", "max_distance", max_distance)
         self.std = positive("shaw", "std", std)
         size = (2 * max_distance + 1, shape.head)
-        # plainly "keys" and "values" are methods of the ModuleDict that torch keeps parametrized tensors in
+        # plainly "keys" and "values" are methods of the ModuleDict that torch keeps parametrized
+        # tensors in
         self.key_vectors = nn.Parameter(torch.randn(size) * self.std)
         self.value_vectors = nn.Parameter(torch.randn(size) * self.std)
 
     @property
     def keys(self) -> Tensor:
-        """a^K, one vector for each distance n − m from −max_distance on: (2·max_distance + 1, d)."""
+        """a^K, one vector for each distance n − m from −max_distance on: (2·max_distance + 1,
+        d)."""
         return self.key_vectors
 
     @property
@@ -87,8 +90,10 @@ class Shaw(Encoding):
         refuse_float8("shaw", v)
         if v.shape[-1] != self.shape.head:
             raise ValueError(
-                f"shaw adds vectors as wide as a head to the values, {self.shape.head}, but the values are "
-                f"{v.shape[-1]} wide. Project them to the width of a head, or use an encoding that leaves values alone."
+                f"shaw adds vectors as wide as a head to the values, {self.shape.head}, but the "
+                "values are "
+                f"{v.shape[-1]} wide. Project them to the width of a head, or use an encoding "
+                "that leaves values alone."
             )
         far, row = self._near(q_pos, k_pos)
         near, empty = (

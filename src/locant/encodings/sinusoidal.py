@@ -1,11 +1,13 @@
 r"""Sinusoidal: every position gets its own chord of waves, added to the input.
 
     PE(p, a) = sin(p·ω_c),   PE(p, b) = cos(p·ω_c),      ω_c = base^(−2c/D)
-    (a, b) = (2c, 2c + 1) for layout="interleaved", the default, or (c, c + ⌈D/2⌉) for layout="halves"
+    (a, b) = (2c, 2c + 1) for layout="interleaved", the default,
+          or (c, c + ⌈D/2⌉) for layout="halves"
 
 Vaswani et al. 2017, arXiv:1706.03762, §3.5. Layout "halves" puts all sines first, then all cosines.
-An odd width drops the last cosine. With axes > 1 the width is split over the axes (each share rounded up to
-an even number, the rest cut off). With join="concat" the waves stand beside the input instead of on it.
+An odd width drops the last cosine. With axes > 1 the width is split over the axes (each share
+rounded up to an even number, the rest cut off). With join="concat" the waves stand beside the input
+instead of on it.
 
 >>> def on_ones(pos, dim=4, **options):
 ...     x = make("sinusoidal", dim=dim, **options).embed(torch.ones(1, 1, dim), torch.tensor([pos]))

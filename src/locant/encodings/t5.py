@@ -1,11 +1,11 @@
-r"""T5: distances fall into buckets, fine near and coarse far; one learned number for each bucket and head.
+r"""T5: a learned number for each head and bucket of distances, fine near and coarse far.
 
     score_h(m, n) = q_m·k_n/√d + b_h[bucket(n − m)]
 
-Raffel et al. 2020, arXiv:1910.10683, §2.1. Half of the buckets for one side hold one distance each; the others grow
-by a constant factor up to max_distance, and the last holds all the rest. sides="both" gives each side half of
-the buckets; sides="behind" is the decoder's: keys ahead share bucket 0. T5 itself does not divide by √d:
-`attend(…, scale=1.0)` does the same.
+Raffel et al. 2020, arXiv:1910.10683, §2.1. Half of the buckets for one side hold one distance each;
+the others grow by a constant factor up to max_distance, and the last holds all the rest.
+sides="both" gives each side half of the buckets; sides="behind" is the decoder's: keys ahead share
+bucket 0. T5 itself does not divide by √d: `attend(…, scale=1.0)` does the same.
 
 >>> t5 = make("t5", dim=8, heads=2)
 >>> t5.bucket(torch.tensor([0, -1, -7, -8, -15, -16, -20, -32, -64, -127, -128, 1, 8, 127])).tolist()
@@ -66,7 +66,8 @@ class T5(Encoding):
         steps = [
             exact * growth ** (step / (self.side - exact)) for step in range(1, self.side - exact)
         ]
-        # the first distance of each bucket after the first; a distance that is a power up to rounding is that power
+        # the first distance of each bucket after the first; a distance that is a power up to
+        # rounding is that power
         self.edges = [*range(1, exact + 1), *(math.ceil(edge - 1e-6) for edge in steps)]
         far = self.edges[-1]  # all beyond it is one bucket
         self.by_distance = self.bucket(

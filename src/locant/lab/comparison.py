@@ -54,7 +54,8 @@ def studies_asked_for(
 
 
 def bound_studies(studies: list[Study], nab: str | Path | None) -> list[tuple[Study, TaskFacts]]:
-    """Bind studies to their data; whatever is wrong in the last is found before the first trains."""
+    """Bind studies to their data; whatever is wrong in the last is found before the first
+    trains."""
     for device in {study.device for study in studies} - {"cpu"}:
         check_device(device)
     if nab is not None:

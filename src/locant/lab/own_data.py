@@ -70,7 +70,8 @@ def _test_lengths(lengths: Sequence[int] | None, train_length: int | None) -> di
 
 
 def data_file(data: Any, folder: Path) -> Path:
-    """Return the file of the data; a frame or an array is written to one, named by what it holds."""
+    """Return the file of the data; a frame or an array is written to one, named by what it
+    holds."""
     if isinstance(data, str | Path):
         return Path(data).expanduser()
     text = _as_csv(data).encode()

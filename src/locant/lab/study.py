@@ -39,7 +39,8 @@ class RowConfig(Plain):
 
 
 class SearchConfig(Plain):
-    """The same small search for every row and every reported seed, by seeds that are not reported (engine/search.py)."""
+    """The same small search for every row and every reported seed, by seeds that are not reported
+    (engine/search.py)."""
 
     rate: list[float] = Field([1.0, 3.0], min_length=1)  # multiples of the learning rate
     positional_rate: list[float] = Field(
@@ -76,7 +77,8 @@ class LongerConfig(Plain):
 
 
 class Claim(Plain):
-    """Something that was published and can be measured: a score of a row, alone or against another row's."""
+    """Something that was published and can be measured: a score of a row, alone or against another
+    row's."""
 
     claim: str
     published: str
@@ -114,7 +116,9 @@ class Study(Plain):
     name: str
     title: str
     question: str = ""
-    repeats: str = ""  # the name of a study that this one repeats with other settings: their rows are held side by side
+    # the name of a study that this one repeats with other settings: their rows are held side by
+    # side
+    repeats: str = ""
     flaws: list[str] = []  # of a published protocol that is followed to the letter
     task: str
     task_options: dict[str, Any] = {}
@@ -158,7 +162,8 @@ class Study(Plain):
             or len(set(listed)) < len(listed)
         ):
             raise ValueError(
-                f"give how many (at least 1), or a list of different numbers from 0 to {FIRST_SEARCH_SEED - 1}"
+                "give how many (at least 1), or a list of different numbers from 0 to "
+                f"{FIRST_SEARCH_SEED - 1}"
             )
         return value
 
@@ -227,7 +232,8 @@ class Study(Plain):
     def trial(
         self, row: RowConfig, number: int, point: tuple[float, float], bound: float | None = None
     ) -> RunConfig:
-        """One run of a search: by a seed that is not reported, and hardly tested, since its validation alone counts.
+        """One run of a search: by a seed that is not reported, and hardly tested, since its
+        validation alone counts.
 
         bound  the best value of this search so far; a run that can only come out worse is abandoned
         """
@@ -264,7 +270,8 @@ def _trained(run: RunConfig, **changes: Any) -> RunConfig:
 
 
 def _row_name(encoding: str, others: list[str]) -> str:
-    """The class alone of a user's encoding; with its file, or its whole path, where another would be called the same.
+    """The class alone of a user's encoding; with its file, or its whole path, where another would
+    be called the same.
 
     >>> _row_name("a/mine.py:Mine", ["a/mine.py:Mine"]), _row_name("a/mine.py:Mine", ["a/mine.py:Mine", "b/my.py:Mine"])
     ('Mine', 'mine.py:Mine')

@@ -32,7 +32,8 @@ def read_studies(
     design: str | None = None,
     changes: dict[str, Any] | None = None,
 ) -> list[Study]:
-    """The studies behind a name: one, or several when its file lists `parts`, or variations of one (`designs`).
+    """The studies behind a name: one, or several when its file lists `parts`, or variations of one
+    (`designs`).
 
     >>> [study.name for study in read_studies("order")]
     ['order']
@@ -51,7 +52,8 @@ def read_studies(
 
 
 def read_study(name: str, *, quick: bool = False, changes: dict[str, Any] | None = None) -> Study:
-    """One study by name or path; `changes` are dotted fields with new values, such as {"training.steps": 100}.
+    """One study by name or path; `changes` are dotted fields with new values, such as
+    {"training.steps": 100}.
 
     >>> read_study("order", changes={"seeds": 3}).seeds
     3
@@ -131,7 +133,8 @@ def _fields(name: str) -> tuple[dict[str, Any], str]:
     if not path.is_file():
         known = ", ".join(study_names())
         raise ValueError(
-            f"no study is called {name!r}.{did_you_mean(name, study_names())}\n  Known: {known}; or give a path.toml"
+            f"no study is called {name!r}.{did_you_mean(name, study_names())}\n  Known: {known}; "
+            "or give a path.toml"
         )
     try:
         return tomllib.loads(path.read_text(encoding="utf-8")), path.stem
@@ -145,7 +148,8 @@ def _design(fields: dict[str, Any], stem: str, design: str) -> dict[str, dict[st
     if design not in offered:
         known = ", ".join(offered) or "none"
         raise ValueError(
-            f"the study {stem} has no design {design!r}.{did_you_mean(design, list(offered))}\n  Its designs: {known}"
+            f"the study {stem} has no design {design!r}.{did_you_mean(design, list(offered))}\n  "
+            f"Its designs: {known}"
         )
     return dict(offered[design])
 

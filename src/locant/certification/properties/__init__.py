@@ -3,10 +3,11 @@
 Each file says, as plain values:
 
     SENTENCE  the property in one sentence
-    CLAIM     the claim it certifies, or "law" (every encoding must obey), or "seen" (measured; nothing is claimed)
+    CLAIM     the claim it certifies, or "law" (every encoding must obey), or "seen" (measured;
+              nothing is claimed)
     BOUND     what is allowed, and WHY that much
     measure   (probe) → PropertyResult
 
-`measure` only measures and says whether the bound is met; what that means for the claim is decided in one place,
-`locant.certification.certificate`.
+`measure` only measures and says whether the bound is met; what that means for the claim is decided
+in one place, `locant.certification.certificate`.
 """

@@ -1,4 +1,5 @@
-"""Rows and heads keep to themselves: a batch gives what its rows give one by one, and so does each head."""
+"""Rows and heads keep to themselves: a batch gives what its rows give one by one, and so does each
+head."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def measure(probe: Probe) -> PropertyResult:
 
 
 def _across_heads(probe: Probe, pos: torch.Tensor) -> float:
-    """How far the outputs of all heads but the first move when the first head's queries, keys and values change."""
+    """How far the outputs of all heads but the first move when the first head's queries, keys and
+    values change."""
     if probe.encoding.shape.heads == 1:
         return 0.0
     encoding = probe.randomized()

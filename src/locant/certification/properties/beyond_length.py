@@ -1,4 +1,5 @@
-"""Beyond its length: it has values of its own there, or refuses; never the value of another position."""
+"""Beyond its length: it has values of its own there, or refuses; never the value of another
+position."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def measure(probe: Probe) -> PropertyResult:
 
 
 def _owner(probe: Probe, encoding: Encoding, outside: int, start: int) -> int | None:
-    """The position inside whose value one outside is given, seen from many keys; None when it has its own or none."""
+    """The position inside whose value one outside is given, seen from many keys; None when it has
+    its own or none."""
     length = encoding.shape.length
     if not encoding.tells_order:
         return None

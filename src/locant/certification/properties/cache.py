@@ -18,7 +18,8 @@ WHY = "the two differ in the order of float32 sums alone"
 
 
 def measure(probe: Probe) -> PropertyResult:
-    """The full pass is made by a copy: what it leaves behind in a module must not reach the cache."""
+    """The full pass is made by a copy: what it leaves behind in a module must not reach the
+    cache."""
     count = min(24, probe.last + 1)
     net = probe.model(probe.randomized(), causal=True)
     x, length = probe.tokens(count), probe.encoding.shape.length

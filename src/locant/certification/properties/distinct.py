@@ -1,4 +1,5 @@
-"""Distinct positions: no two get the same vector, rotation or row of biases, also after rounding to bfloat16."""
+"""Distinct positions: no two get the same vector, rotation or row of biases, also after rounding to
+bfloat16."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def measure(probe: Probe) -> PropertyResult:
         )
     least = min(numbers["float32"], numbers["bfloat16"])
     message = (
-        f"Of {count} positions the closest two, {numbers['float32 pair']}, are {show(numbers['float32'])} apart; "
+        f"Of {count} positions the closest two, {numbers['float32 pair']}, are "
+        f"{show(numbers['float32'])} apart; "
         f"in bfloat16 {numbers['bfloat16 pair']}, {show(numbers['bfloat16'])} apart."
     )
     if numbers["float32"] > 0 and numbers["bfloat16"] == 0:

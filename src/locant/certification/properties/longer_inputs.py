@@ -24,14 +24,16 @@ NAME = "longer"
 SENTENCE = f"A tiny decoder that has solved rows of {TRAINED} tokens is tried on rows 2, 4 and 8 times as long."
 CLAIM = "seen"
 BOUND = (
-    f"solved from {SOLVED:.0%} right answers on at the trained length; past it, holds from {SOLVED:.0%} on at the longest, "
+    f"solved from {SOLVED:.0%} right answers on at the trained length; past it, holds from "
+    f"{SOLVED:.0%} on at the longest, "
     f"fails under {FAILED:.0%} at the shortest, degrades in between"
 )
 WHY = f"nothing is promised, and what has not solved its own length is not judged; a guess is right in {CHANCE:.1%}"
 
 
 def measure(probe: Probe) -> PropertyResult:
-    """The decoder names the symbol before each one. Past the trained length, only answers past it count."""
+    """The decoder names the symbol before each one. Past the trained length, only answers past it
+    count."""
     longer = [times for times in (2, 4, 8) if TRAINED * times <= probe.last + 1]
     if not longer:
         message = f"Not judged: its positions end at {probe.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
@@ -56,7 +58,8 @@ def measure(probe: Probe) -> PropertyResult:
 
 
 def _outcome(past: list[float]) -> str:
-    """What becomes of it, from the shares of right answers past the trained length, shortest rows first.
+    """What becomes of it, from the shares of right answers past the trained length, shortest rows
+    first.
 
     >>> _outcome([1.0, 0.99, 0.97]), _outcome([0.97, 0.9, 0.7]), _outcome([0.2, 0.3, 0.3])
     ('holds', 'degrades', 'fails')
@@ -83,7 +86,8 @@ def _trained(probe: Probe) -> Transformer:
 
 
 def _groups(net: Transformer) -> Groups:
-    """The encoding's own parameters with a larger learning rate and no decay; all others as usual."""
+    """The encoding's own parameters with a larger learning rate and no decay; all others as
+    usual."""
     own = list(net.encodings.parameters())
     shared = [p for p in net.parameters() if all(p is not one for one in own)]
     return [
@@ -93,7 +97,8 @@ def _groups(net: Transformer) -> Groups:
 
 
 def _tested(net: Transformer, probe: Probe, times: int, first: int) -> tuple[float, float]:
-    """Accuracy and loss on new rows so many times as long, of the answers from position `first` on."""
+    """Accuracy and loss on new rows so many times as long, of the answers from position `first`
+    on."""
     task = Lag(length=TRAINED * times, symbols=SYMBOLS, back=1)
     rows = task.sample(32, probe.generator(times))
     target = rows.target.clone()

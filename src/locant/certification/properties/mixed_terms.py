@@ -48,7 +48,8 @@ def angle(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def angle_from_lengths(token: float, position: float, total: float) -> float:
-    """The angle between a token and its sum with a position, from three lengths (law of cosines), in degrees.
+    """The angle between a token and its sum with a position, from three lengths (law of cosines),
+    in degrees.
 
     The tutorial's example:
 

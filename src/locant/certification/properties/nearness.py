@@ -44,7 +44,8 @@ def measure(probe: Probe) -> PropertyResult:
 
 
 def score_by_distance(probe: Probe, encoding: Encoding, reach: int) -> Tensor | None:
-    """Scores of one query against equal keys at −reach..reach: (rows, 2·reach + 1); None when positions play no part.
+    """Scores of one query against equal keys at −reach..reach: (rows, 2·reach + 1); None when
+    positions play no part.
 
     For what is added to the input it is the dot product of the two positions' vectors.
     """

@@ -1,4 +1,5 @@
-"""Padding and packing change nothing: a row gives the same alone, padded left or right, and packed with others."""
+"""Padding and packing change nothing: a row gives the same alone, padded left or right, and packed
+with others."""
 
 from __future__ import annotations
 

@@ -73,9 +73,11 @@ def measure(probe: Probe) -> PropertyResult:
 def _moved_by_other_calls(
     probe: Probe, net: Transformer, unused: Transformer, x: torch.Tensor
 ) -> str:
-    """What calls within the made length, past it and far past it do to each other, in both orders; or nothing.
+    """What calls within the made length, past it and far past it do to each other, in both orders;
+    or nothing.
 
-    Every call is held against the same call on a copy that was never called. What is refused is left out.
+    Every call is held against the same call on a copy that was never called. What is refused is
+    left out.
     """
     length = probe.encoding.shape.length
     alone = {
@@ -95,7 +97,8 @@ def _moved_by_other_calls(
 
 
 def _out(probe: Probe, net: Transformer, x: torch.Tensor, start: int) -> torch.Tensor | None:
-    """The output at positions from `start` on; None when they are refused, each module in its own way."""
+    """The output at positions from `start` on; None when they are refused, each module in its own
+    way."""
     try:
         return net(x, probe.positions(x.shape[1], start))
     except Exception:
@@ -151,7 +154,8 @@ def _compile(probe: Probe, encoding: Encoding, x: torch.Tensor, pos: torch.Tenso
 
 
 def _export(probe: Probe, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
-    """Export with a dynamic length, and compare at lengths that were not traced, past every threshold of speed."""
+    """Export with a dynamic length, and compare at lengths that were not traced, past every
+    threshold of speed."""
     net = probe.model(encoding, layers=1)
     most = min(LONGEST_EXPORT, probe.last + 1)
     if most <= len(pos):

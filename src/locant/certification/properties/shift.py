@@ -12,7 +12,8 @@ SENTENCE = "Moving every position by the same amount changes no score."
 CLAIM = "shift_invariant"
 BOUND = {"float32": 1e-4, "bfloat16": 0.1}
 WHY = (
-    "float32 scores carry rounding of about 1e-6 of their size, and bfloat16 of about 2e-2; angles that are themselves "
+    "float32 scores carry rounding of about 1e-6 of their size, and bfloat16 of about 2e-2; "
+    "angles that are themselves "
     "rounded, or sums in place of differences, move scores by their full size"
 )
 

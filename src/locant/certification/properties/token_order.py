@@ -1,4 +1,5 @@
-"""Order is lost without positions, and restored with them: shuffle the tokens, un-shuffle the outputs, compare."""
+"""Order is lost without positions, and restored with them: shuffle the tokens, un-shuffle the
+outputs, compare."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def measure(probe: Probe) -> PropertyResult:
 
 
 def _shuffle(count: int, draw: torch.Generator) -> torch.Tensor:
-    """Draw an order of three tokens or more; the original and its reversal keep every distance and are drawn again."""
+    """Draw an order of three tokens or more; the original and its reversal keep every distance and
+    are drawn again."""
     original = torch.arange(count)
     while True:
         order = torch.randperm(count, generator=draw)

@@ -1,4 +1,5 @@
-"""Worked examples: the numbers written in the encoding's own file, for people to check by hand, hold."""
+"""Worked examples: the numbers written in the encoding's own file, for people to check by hand,
+hold."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def measure(probe: Probe) -> PropertyResult:
 
 
 def _first(wrong: list[str]) -> str:
-    """The failing example in one line: what was run, what it gave, and what it should have given."""
+    """The failing example in one line: what was run, what it gave, and what it should have
+    given."""
     text = wrong[0].partition("Failed example:\n")[2]
     code, *parts = re.split(
         r"^(?:Expected|Got|Exception raised)(?:: *| nothing)$", text, flags=re.MULTILINE

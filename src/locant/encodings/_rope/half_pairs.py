@@ -1,4 +1,5 @@
-"""Half pairs turned a few heads and tokens at a time, in blocks that stay in the cache: one new tensor instead of three.
+"""Half pairs turned a few heads and tokens at a time, in blocks that stay in the cache: one new
+tensor instead of three.
 
     out_c = x_c·cos φ_c − x_c+d/2·sin φ_c,    out_c+d/2 = x_c+d/2·cos φ_c + x_c·sin φ_c
 
@@ -19,12 +20,14 @@ from locant.positions import visible
 MIN_ELEMENTS = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
 BLOCK_ELEMENTS = (
     1 << 16
-)  # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
+    # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
+)
 TABLE_ELEMENTS = 1 << 15  # numbers of a table at once, so that it fits there too
 
 
 def serves(x: Tensor, table: Tensor) -> bool:
-    """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that nothing is learnt from."""
+    """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that
+    nothing is learnt from."""
     many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= MIN_ELEMENTS
     return many and visible(x) and visible(table) and not table.requires_grad and _level() < 0
 
@@ -55,7 +58,8 @@ class _Turn(torch.autograd.Function):
 
 
 def _turned(x: Tensor, cosine: Tensor, minus: Tensor, sine: Tensor) -> Tensor:
-    """x·[cos, cos] + [x_2, x_1]·[minus, sine], where minus is −sin φ; the other way round it turns back."""
+    """x·[cos, cos] + [x_2, x_1]·[minus, sine], where minus is −sin φ; the other way round it turns
+    back."""
     out = torch.empty_like(x)
     parts = [x, *x.chunk(2, -1), out, *out.chunk(2, -1)]
     for some, some_1, some_2, to, to_1, to_2, by, across_1, across_2 in _blocks(

@@ -1,4 +1,5 @@
-"""Reading what a transformers configuration says about rotary encodings, and refusing what is not understood."""
+"""Reading what a transformers configuration says about rotary encodings, and refusing what is not
+understood."""
 
 from __future__ import annotations
 
@@ -103,14 +104,17 @@ def _need(said: Mapping[str, Any], key: str) -> int:
         raise ValueError(f"the config does not say {key!r}, which the rotary encoding needs.")
     if isinstance(value, (list, tuple)):
         raise ValueError(
-            f"the config says another {key!r} for each layer: {value!r}. One rotary encoding has one number.\n"
-            f'  Choose one layer: from_hf_config({{**config.to_dict(), "{key}": {value[0] if value else "…"}}})'
+            f"the config says another {key!r} for each layer: {value!r}. One rotary encoding has "
+            "one number.\n"
+            "  Choose one layer: "
+            f'from_hf_config({{**config.to_dict(), "{key}": {value[0] if value else "…"}}})'
         )
     return int(value)
 
 
 def _refuse_unknown_words(said: Mapping[str, Any]) -> None:
-    """Raise a ValueError for every key that speaks of positions and is not understood, or not for this model."""
+    """Raise a ValueError for every key that speaks of positions and is not understood, or not for
+    this model."""
     model = said.get("model_type")
     known = model in HALF | INTERLEAVED
     harmless = {
@@ -130,9 +134,11 @@ def _refuse_unknown_words(said: Mapping[str, Any]) -> None:
     listed = [f"{key}={said[key]!r}" for key in sorted(unknown - harmless)] + _inner_words(said)
     if listed:
         raise ValueError(
-            f"the config says things of its positions that are not understood{f' for {model}' if model else ''}: "
+            "the config says things of its positions that are not "
+            f"understood{f' for {model}' if model else ''}: "
             f"{', '.join(listed)}.\n"
-            "  Leaving them out could give other numbers, so nothing was built. If they change nothing, drop them from "
+            "  Leaving them out could give other numbers, so nothing was built. If they change "
+            "nothing, drop them from "
             "config.to_dict() and give that."
         )
 
@@ -154,7 +160,8 @@ def _inner_words(said: Mapping[str, Any]) -> list[str]:
 
 
 def _refuse_unsaid(said: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a dict leaves out what transformers would fill in with a number of the model's own."""
+    """Raise a ValueError if a dict leaves out what transformers would fill in with a number of the
+    model's own."""
     shares = (said.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_dim"))
     told = {
         "rope_theta": rope.get("rope_theta") or said.get("rope_theta"),
@@ -168,6 +175,8 @@ def _refuse_unsaid(said: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
     ]
     if missing:
         raise ValueError(
-            f"the dict does not say {', '.join(missing)}, for which {said['model_type']} has numbers of its own.\n"
-            "  Give the config object, transformers.AutoConfig.from_pretrained(…), or write them into the dict."
+            f"the dict does not say {', '.join(missing)}, for which {said['model_type']} has "
+            "numbers of its own.\n"
+            "  Give the config object, transformers.AutoConfig.from_pretrained(…), or write them "
+            "into the dict."
         )

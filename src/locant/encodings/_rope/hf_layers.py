@@ -1,4 +1,5 @@
-"""Refusing configs that one rotary encoding cannot stand for: several models, or layers that differ."""
+"""Refusing configs that one rotary encoding cannot stand for: several models, or layers that
+differ."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def refuse_different_layers(said: Mapping[str, Any]) -> None:
         listed = ", ".join(f"{theta:g}" for theta in sorted(thetas))
         raise _differ(
             said,
-            f"has layers with other bases than rope_theta (layer_rope_theta: {listed}; 0 turns nothing)",
+            f"has layers with other bases than rope_theta (layer_rope_theta: {listed}; 0 turns "
+            "nothing)",
             '"layer_rope_theta": None, "rope_parameters": {"rope_theta": …}',
         )
 

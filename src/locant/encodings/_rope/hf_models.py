@@ -1,6 +1,8 @@
-"""What a transformers config does not say of its model: how pairs lie, which layers turn, and what it has instead of rotary.
+"""What a transformers config does not say of its model: how pairs lie, which layers turn, and what
+it has instead of rotary.
 
-Every model type that is read here was compared with the forward pass of transformers 5.22 (tests/encodings/test_hf_configs.py).
+Every model type that is read here was compared with the forward pass of transformers 5.22
+(tests/encodings/test_hf_configs.py).
 """
 
 from __future__ import annotations
@@ -14,27 +16,30 @@ def _names(listed: str) -> frozenset[str]:
 
 
 HALF = _names("""
-    afmoe apertus arcee aria_text bamba beam bitnet cwm dbrx diffllama doge dots1 exaone4 exaone_moe falcon falcon_h1
-    flex_olmo flint gemma gemma2 gemma3_text gemma3n_text glm4_moe gpt_neox gpt_neox_japanese gpt_oss granite granite_swa
-    granitemoe granitemoe_swa granitemoehybrid granitemoeshared hrm_text hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4
-    hyperclovax jais2 jetmoe kolibri1 laguna lfm2 lfm2_moe llama mellum mimo_v2_flash minicpm3 minimax minimax_m2 ministral
-    mistral mixtral modernbert-decoder moshi nemotron olmo olmo2 olmo3 olmo_hybrid olmoe persimmon phi phi3 phimoe
-    qwen2 qwen2_moe qwen3 qwen3_5_moe_text qwen3_5_text qwen3_moe qwen3_next qwen4_exp_text seed_oss smollm3 solar_open stablelm
-    starcoder2 vaultgemma zamba2 zaya
+    afmoe apertus arcee aria_text bamba beam bitnet cwm dbrx diffllama doge dots1 exaone4 exaone_moe
+    falcon falcon_h1 flex_olmo flint gemma gemma2 gemma3_text gemma3n_text glm4_moe gpt_neox
+    gpt_neox_japanese gpt_oss granite granite_swa granitemoe granitemoe_swa granitemoehybrid
+    granitemoeshared hrm_text hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4 hyperclovax jais2 jetmoe
+    kolibri1 laguna lfm2 lfm2_moe llama mellum mimo_v2_flash minicpm3 minimax minimax_m2 ministral
+    mistral mixtral modernbert-decoder moshi nemotron olmo olmo2 olmo3 olmo_hybrid olmoe persimmon
+    phi phi3 phimoe qwen2 qwen2_moe qwen3 qwen3_5_moe_text qwen3_5_text qwen3_moe qwen3_next
+    qwen4_exp_text seed_oss smollm3 solar_open stablelm starcoder2 vaultgemma zamba2 zaya
     """)
 SAYS = frozenset(
     {"axk1", "deepseek_v3", "glm4_moe_lite", "youtu"}
 )  # interleaved unless rope_interleave is false
 INTERLEAVED = SAYS | _names("""
-    axk2 bailing_hybrid codegen cohere cohere2 cohere2_moe deepseek_v2 deepseek_v32 ernie4_5 ernie4_5_moe glm glm4
-    glm_moe_dsa gptj helium llama4_text longcat_flash roformer
+    axk2 bailing_hybrid codegen cohere cohere2 cohere2_moe deepseek_v2 deepseek_v32 ernie4_5
+    ernie4_5_moe glm glm4 glm_moe_dsa gptj helium llama4_text longcat_flash roformer
     """)
 OTHERWISE = {
     "ministral3": "multiplies its queries by a number that grows with the position.\n"
-    '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama", "rope_parameters": …}), without '
+    '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama", '
+    '"rope_parameters": …}), without '
     "llama_4_scaling_beta, and multiply the queries yourself.",
     "nanochat": "turns by the negative of every angle.\n"
-    '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama"}), and negate the positions.',
+    '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama"}), and '
+    "negate the positions.",
     "deepseek_v4": "turns the last dimensions of a head, and its compressed keys by a base of their own.\n"
     "  Use locant.make('rotary', …) on the part that turns.",
 }
@@ -48,9 +53,10 @@ _NO_ATTENTION = "has no attention between tokens, so there is nothing to encode 
 WITHOUT = {
     **dict.fromkeys(
         _names("""
-        albert bart bert bert-generation big_bird bigbird_pegasus biogpt blenderbot blenderbot-small camembert data2vec-text
-        distilbert electra ernie gpt-sw3 gpt2 gpt_bigcode gpt_neo longformer mbart megatron-bert mvp openai-gpt opt plbart
-        prophetnet reformer rembert roberta roberta-prelayernorm roc_bert trocr whisper xlm xlm-roberta xlm-roberta-xl xmod
+        albert bart bert bert-generation big_bird bigbird_pegasus biogpt blenderbot blenderbot-small
+        camembert data2vec-text distilbert electra ernie gpt-sw3 gpt2 gpt_bigcode gpt_neo longformer
+        mbart megatron-bert mvp openai-gpt opt plbart prophetnet reformer rembert roberta
+        roberta-prelayernorm roc_bert trocr whisper xlm xlm-roberta xlm-roberta-xl xmod
         """),
         _LEARNED,
     ),
@@ -77,17 +83,20 @@ BY_KIND = _names(
 
 _UNSAID = {  # what must be said because transformers puts a number of the model's own in its place
     "rope_theta": """
-        apertus bailing_hybrid bitnet cohere cwm ernie4_5 ernie4_5_moe flex_olmo gpt_oss helium hy_v3 lfm2 lfm2_moe llama4_text
-        longcat_flash minimax minimax_m2 mixtral phimoe smollm3 solar_open
+        apertus bailing_hybrid bitnet cohere cwm ernie4_5 ernie4_5_moe flex_olmo gpt_oss helium
+        hy_v3 lfm2 lfm2_moe llama4_text longcat_flash minimax minimax_m2 mixtral phimoe smollm3
+        solar_open
         """,
     "partial_rotary_factor": """
-        bamba codegen glm glm4 glm4_moe gpt_neox gptj nemotron persimmon phi qwen3_5_moe_text qwen3_5_text qwen3_next stablelm
+        bamba codegen glm glm4 glm4_moe gpt_neox gptj nemotron persimmon phi qwen3_5_moe_text
+        qwen3_5_text qwen3_next stablelm
         """,
     "rope_type": "apertus cwm gpt_oss",
     "head_dim": """
-        afmoe beam cohere2_moe cwm ernie4_5 flint gemma gemma2 gemma3_text gemma3n_text glm glm4 gpt_oss helium hrm_text hy_v3
-        jetmoe kolibri1 laguna llama4_text mellum mimo_v2_flash minimax_m2 qwen3 qwen3_5_moe_text qwen3_5_text
-        qwen3_next qwen4_exp_text seed_oss solar_open vaultgemma zamba2
+        afmoe beam cohere2_moe cwm ernie4_5 flint gemma gemma2 gemma3_text gemma3n_text glm glm4
+        gpt_oss helium hrm_text hy_v3 jetmoe kolibri1 laguna llama4_text mellum mimo_v2_flash
+        minimax_m2 qwen3 qwen3_5_moe_text qwen3_5_text qwen3_next qwen4_exp_text seed_oss solar_open
+        vaultgemma zamba2
         """,
 }
 UNSAID = {key: _names(models) for key, models in _UNSAID.items()}
@@ -129,7 +138,8 @@ def refuse_other_encodings(said: Mapping[str, Any]) -> None:
         raise ValueError(f"{who} has no rotary encoding: its model {instead}")
     if model in OTHERWISE:
         raise ValueError(
-            f"this config (model_type {model!r}) has a rotary encoding of another kind: it {OTHERWISE[model]}"
+            f"this config (model_type {model!r}) has a rotary encoding of another kind: it "
+            f"{OTHERWISE[model]}"
         )
 
 
@@ -143,7 +153,9 @@ def pairing_of(said: Mapping[str, Any]) -> str:
     if model in HALF:
         return "half"
     raise ValueError(
-        f"this config's model_type {model!r} is not among those that were compared with transformers.\n"
-        '  If you know how its pairs lie, say so, and it is read as it says: from_hf_config(config, pairing="half") '
+        f"this config's model_type {model!r} is not among those that were compared with "
+        "transformers.\n"
+        "  If you know how its pairs lie, say so, and it is read as it says: "
+        'from_hf_config(config, pairing="half") '
         'as in Llama, or pairing="interleaved" as in GPT-J.'
     )

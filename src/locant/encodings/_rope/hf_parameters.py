@@ -53,7 +53,8 @@ def rope_of(said: Mapping[str, Any]) -> dict[str, Any]:
         allowed = ", ".join(sorted(_COMMON | _SETTINGS[kind]))
         raise ValueError(
             f"the rope type {kind!r} has settings that are not understood: {', '.join(unknown)}.\n"
-            f"  Understood for it: {allowed}. Leaving them out would give other numbers, so nothing was built."
+            f"  Understood for it: {allowed}. Leaving them out would give other numbers, so "
+            "nothing was built."
         )
     missing = sorted(key for key in _REQUIRED.get(kind, ()) if rope.get(key) is None)
     if missing:
@@ -112,14 +113,17 @@ def _mscale(strength: float, factor: float) -> float:
 
 
 def _refuse_second_scale(rope: Mapping[str, Any], factor: float) -> None:
-    """Raise a ValueError if a model with latent attention multiplies all its scores, not only what turns."""
+    """Raise a ValueError if a model with latent attention multiplies all its scores, not only what
+    turns."""
     below = rope.get("mscale_all_dim")
     if not below or factor <= 1:
         return
     tables, scores = _yarn_scale(rope, factor) or _mscale(1.0, factor), _mscale(below, factor) ** 2
     raise ValueError(
-        f"this config multiplies every score by {scores:.10g} (mscale_all_dim={below}, factor={factor:g}), also what the "
+        f"this config multiplies every score by {scores:.10g} (mscale_all_dim={below}, "
+        f"factor={factor:g}), also what the "
         "dimensions that do not turn add to it. A rotary encoding cannot do that.\n"
-        f'  Among its rope parameters, put "attention_factor": {tables:.10g} in the place of mscale and mscale_all_dim, '
+        f'  Among its rope parameters, put "attention_factor": {tables:.10g} in the place of '
+        "mscale and mscale_all_dim, "
         f"and multiply the scores by {scores:.10g} yourself."
     )

@@ -1,13 +1,15 @@
 r"""Stretching rotary frequencies so that a model reaches past the length it was trained on.
 
-Each scaling maps the pairs' frequencies θ_c = base^(−2c/d) to new ones, and may scale the rotated vectors
-(`scale`, once for queries and once for keys, so the scores by its square: `Rotary.logit_scale`).
-s is the factor, L0 the original length, L the length in use, λ = 2π/θ the wavelength.
+Each scaling maps the pairs' frequencies θ_c = base^(−2c/d) to new ones, and may scale the rotated
+vectors (`scale`, once for queries and once for keys, so the scores by its square:
+`Rotary.logit_scale`). s is the factor, L0 the original length, L the length in use, λ = 2π/θ the
+wavelength.
 
     linear       θ/s
     ntk          base → base·s^(d/(d−2))
     dynamic-ntk  base → base·(s·L/L0 − (s−1))^(d/(d−2)),  L ≥ L0
-    yarn         θ/s where a pair turns less than β_slow times in L0, θ where more than β_fast times, a ramp between;
+    yarn         θ/s where a pair turns less than β_slow times in L0, θ where more than β_fast
+                 times, a ramp between;
                  scale 0.1·ln s + 1
     longrope     θ_c/factor_c, one list up to L0 and one beyond it; scale √(1 + ln s/ln L0)
     llama3       θ where λ < L0/high, θ/s where λ > L0/low, a ramp between
@@ -71,7 +73,8 @@ class Scaling:
         return 1.0
 
     def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
-        """The frequencies of a width when `length` positions (a 0-d tensor) are in use: (width/2)."""
+        """The frequencies of a width when `length` positions (a 0-d tensor) are in use:
+        (width/2)."""
         raise NotImplementedError(f"{type(self).__name__} must say its frequencies")
 
 
@@ -86,7 +89,8 @@ def _power(width: int) -> float:
     """d/(d − 2): the slowest of several pairs is then stretched by the factor itself."""
     if width <= 2:
         raise ValueError(
-            f"NTK scaling needs more than one pair on each axis. Got a rotated width of {width} for ntk or dynamic-ntk."
+            f"NTK scaling needs more than one pair on each axis. Got a rotated width of {width} "
+            "for ntk or dynamic-ntk."
         )
     return width / (width - 2)
 
@@ -140,7 +144,8 @@ class Yarn(Scaling):
     def _pair_that_turns(self, times: float, width: int, base: float) -> float:
         if base <= 1:
             raise ValueError(
-                f"yarn needs a base above 1, so that pairs turn at different speeds. Got {base!r} instead."
+                f"yarn needs a base above 1, so that pairs turn at different speeds. Got {base!r} "
+                "instead."
             )
         return width * math.log(self.original_length / (2 * math.pi * times)) / (2 * math.log(base))
 
@@ -182,7 +187,8 @@ class LongRope(Scaling):
         for name, factors in (("short", self.short), ("long", self.long)):
             if len(factors) != width // 2:
                 raise ValueError(
-                    f"longrope's {name} list has {len(factors)} factors, but {width} rotated dimensions need {width // 2}."
+                    f"longrope's {name} list has {len(factors)} factors, but {width} rotated "
+                    f"dimensions need {width // 2}."
                 )
         short = torch.tensor(list(self.short), device=theta.device, dtype=theta.dtype)
         long = torch.tensor(list(self.long), device=theta.device, dtype=theta.dtype)
@@ -225,7 +231,8 @@ def read_scaling(asked: Scaling | Mapping[str, Any] | None) -> Scaling | None:
     if not isinstance(asked, Mapping) or "type" not in asked:
         raise ValueError(
             f"rotary was asked for scaling={asked!r}.\n"
-            f'  Write {{"type": "yarn", "factor": 4.0, "original_length": 2048}}; types: {", ".join(SCALINGS)}'
+            f'  Write {{"type": "yarn", "factor": 4.0, "original_length": 2048}}; types: '
+            f"{', '.join(SCALINGS)}"
         )
     kind = SCALINGS[one_of("rotary", "scaling type", asked["type"], SCALINGS)]
     given = {key: value for key, value in asked.items() if key != "type"}
@@ -240,5 +247,6 @@ def read_scaling(asked: Scaling | Mapping[str, Any] | None) -> Scaling | None:
         return kind(**given)
     except TypeError as problem:
         raise ValueError(
-            f"the scaling {asked['type']} needs more: {problem}.\n  Its settings: {', '.join(allowed)}"
+            f"the scaling {asked['type']} needs more: {problem}.\n  Its settings: "
+            f"{', '.join(allowed)}"
         ) from None

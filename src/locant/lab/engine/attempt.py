@@ -24,7 +24,8 @@ class RunFiles:
 
 
 def attempt(run: RunConfig, files: RunFiles | None = None) -> RunResult:
-    """Compute a run. What goes wrong becomes a failed result, or a refused one when it was the disk."""
+    """Compute a run. What goes wrong becomes a failed result, or a refused one when it was the
+    disk."""
     from locant.lab.training.evaluate import execute
 
     try:

@@ -1,7 +1,7 @@
 """The search of one row for one reported seed: which rates are tried, and which are taken.
 
-Every reported seed has a search of its own, by a seed of its own that is not reported. So the luck of a search is in
-the spread of the scores, and every interval and every test knows of it.
+Every reported seed has a search of its own, by a seed of its own that is not reported. So the luck
+of a search is in the spread of the scores, and every interval and every test knows of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ Values = Mapping[Point, float]  # the lower, the better
 
 
 def points(rates: Sequence[float], positional: Sequence[float], *, learns: bool) -> list[Point]:
-    """A cross: every positional rate at the study's own learning rate, and the other learning rates at the middle one.
+    """A cross: every positional rate at the study's own learning rate, and the other learning rates
+    at the middle one.
 
     A row that learns nothing positional gets as many tries, all of them learning rates.
 
@@ -57,7 +58,8 @@ def best(values: Values) -> Point:
 
 
 def fixed(listed: Sequence[Point]) -> list[Point]:
-    """A few points of the grid to hold a choice against: the positional rates at one rate, or the nearest three rates.
+    """A few points of the grid to hold a choice against: the positional rates at one rate, or the
+    nearest three rates.
 
     >>> fixed(points([1.0, 3.0], [1.0, 10.0], learns=True)), len(fixed(points([1.0, 3.0], [1.0, 10.0, 100.0], learns=False)))
     ([(1.0, 10.0), (1.0, 1.0)], 3)

@@ -1,4 +1,5 @@
-"""Arrays that runs keep for pictures (training/artifacts.py): as bytes in a store, as letters when packed.
+"""Arrays that runs keep for pictures (training/artifacts.py): as bytes in a store, as letters when
+packed.
 
 No torch.
 """

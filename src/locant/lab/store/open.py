@@ -24,7 +24,8 @@ def open_store(path: Path) -> Store:
 
 @contextmanager
 def sqlite_file(path: Path) -> Iterator[Path]:
-    """Yield the SQLite file behind a path, there or not; packed studies get one for the time being."""
+    """Yield the SQLite file behind a path, there or not; packed studies get one for the time
+    being."""
     if path.suffix != ".gz":
         yield path
         return

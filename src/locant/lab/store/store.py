@@ -137,7 +137,8 @@ class Store:
             )
 
     def lease(self, digest: str, code: str) -> bool:
-        """Take a run for this driver; False when another living driver has it or has finished it."""
+        """Take a run for this driver; False when another living driver has it or has finished
+        it."""
         now = time.time()
         with self._open("written") as base:
             base.execute("BEGIN IMMEDIATE")
