@@ -87,10 +87,10 @@ def _table(entries: list[Entry], shape: Shape) -> Table:
         title=f"encodings at dim {shape.dim}, heads {shape.heads}, length {shape.length}",
     )
     table.add_column("name", style="bold", overflow="fold", min_width=10)
-    table.add_column("acts on", max_width=18)
+    table.add_column("acts on", max_width=12)
     table.add_column("learns", justify="right", no_wrap=True)
     table.add_column("claims")
-    table.add_column("paper")
+    table.add_column("paper", min_width=16)
     for entry in entries:
         acts = ", ".join(HOOKS[hook] for hook in entry.hooks) or "nothing"
         claims = " ".join(word for claim, word in WORDS.items() if entry.claims[claim])

@@ -7,9 +7,10 @@ No torch.
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 LETTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUV"  # one for each of 32 shades
 TO_LETTER = bytes(LETTERS[round(value * 31 / 255)] for value in range(256))
@@ -23,6 +24,8 @@ def read_array(note: dict[str, Any]) -> np.ndarray:
     >>> read_array(note)
     array([[0.5, 0. ]])
     """
+    import numpy as np
+
     small = np.frombuffer(base64.b64decode(note["bytes"]), np.uint8).reshape(note["shape"])
     top = np.array(note["top"]).reshape(*note["shape"][:-2], 1, 1)
     return small / 255 * top
