@@ -8,7 +8,7 @@ from __future__ import annotations
 PARTS = {
     "rotation": "rotation_speed",
     "biases": "biases",
-    "memory": "peak_memory",
+    "memory": "memory_table",
     "decoding": "decoding",
     "step": "step",
     "training": "training",

@@ -182,8 +182,8 @@ def changed_options(encoding: Encoding) -> dict[str, Any]:
     {'base': 500.0}
     """
     defaults = constructor_options(type(encoding))
-    if encoding._asked is not None:
-        given = encoding._asked[1]
+    if encoding._requested is not None:
+        given = encoding._requested[1]
     else:  # not made by name: an attribute whose default is None may have been filled in
         given = {name: getattr(encoding, name, None) for name in defaults}
         given = {name: value for name, value in given.items() if defaults[name] is not None}

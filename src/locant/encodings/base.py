@@ -57,7 +57,7 @@ class Encoding(nn.Module):
     paper: str = ""
     added_width: int = 0  # how many features `embed` appends
 
-    _asked: tuple[str, dict[str, Any]] | None = None  # name and options that `make` was given
+    _requested: tuple[str, dict[str, Any]] | None = None  # name and options that `make` was given
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Take a parameter count that is stated under its old name, `learned`."""
@@ -137,7 +137,7 @@ class Encoding(nn.Module):
         {'name': 't5', 'dim': 8, 'heads': 2, 'length': 512,
          'buckets': 16, 'max_distance': 128, 'sides': 'both', 'std': 0.02}
         """
-        name = self._asked[0] if self._asked is not None else self._own_name()
+        name = self._requested[0] if self._requested is not None else self._own_name()
         if not name:
             kind = type_before_parametrizations(self).__name__
             raise ValueError(
@@ -165,8 +165,8 @@ class Encoding(nn.Module):
 
         For a user's class they are what `make` was given; else the attributes of the same names.
         """
-        if self._asked is not None and not self._own_name():
-            return self._asked[1]
+        if self._requested is not None and not self._own_name():
+            return self._requested[1]
         options = {}
         for name in constructor_options(type(self)):
             value = getattr(self, name, self)  # self: there is no attribute of this name

@@ -181,7 +181,7 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
         ) from None
     encoding = cls(shape, **options)
     given = {option: options.get(option, default) for option, default in allowed.items()}
-    encoding._asked = name, given
+    encoding._requested = name, given
     return encoding
 
 

@@ -80,9 +80,9 @@ class TransformerXL(Encoding):
         (sin_m, cos_m), (sin_n, cos_n) = precomputed
         precise = sin_m.dtype
         q_wide = q.to(precise)
-        asked = (q_wide + self.position.to(precise)[:, None]) @ self.weight.to(precise)
+        wanted = (q_wide + self.position.to(precise)[:, None]) @ self.weight.to(precise)
         pairs = sin_m.shape[-1]
-        by_sin, by_cos = asked[..., :pairs], asked[..., pairs:]  # (B, H, Q, pairs), and one fewer
+        by_sin, by_cos = wanted[..., :pairs], wanted[..., pairs:]  # (B, H, Q, pairs), and one fewer
         by_cos = nn.functional.pad(by_cos, (0, pairs - by_cos.shape[-1]))
         for_cos_n = by_sin * sin_m + by_cos * cos_m  # sin(m − n) = sin m cos n − cos m sin n
         for_sin_n = by_cos * sin_m - by_sin * cos_m  # cos(m − n) = cos m cos n + sin m sin n

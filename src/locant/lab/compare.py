@@ -84,13 +84,13 @@ def compare(
         "time": time,
         "columns": columns,
     }
-    asked: dict[str, Any] = {}
+    requested: dict[str, Any] = {}
     if data is not None:
         if study is not None:
             raise ValueError(
                 f"data bring a study of their own: leave out {str(study)!r}, or leave out the data."
             )
-        study, asked = own_study(
+        study, requested = own_study(
             data_file(data, store.parent / "data"),
             objective=objective,
             train_length=train_length,
@@ -105,18 +105,18 @@ def compare(
     if study is None and nab is None:
         raise ValueError('name a study, such as compare("order"), or give data=…')
     study = NAB_STUDY if study is None else study
-    asked |= changes or {}
+    requested |= changes or {}
     if encodings is not None:
         single = [encodings] if isinstance(encodings, str) and encodings != "all" else encodings
-        asked["encodings"] = "all" if single == "all" else [entrant(one) for one in single]
+        requested["encodings"] = "all" if single == "all" else [entrant(one) for one in single]
     if seeds is not None:
-        asked["seeds"] = seeds if isinstance(seeds, int | str) else list(seeds)
+        requested["seeds"] = seeds if isinstance(seeds, int | str) else list(seeds)
     if device is not None:
-        asked["device"] = device
+        requested["device"] = device
     if command is None:
-        command = _call(study, asked, quick=quick, design=design)
+        command = _call(study, requested, quick=quick, design=design)
     with comparison.only_one():
-        studies = comparison.studies_asked_for(study, quick=quick, design=design, changes=asked)
+        studies = comparison.requested_studies(study, quick=quick, design=design, changes=requested)
         bound = comparison.bound_studies(studies, nab)
         watch = comparison.watch_of(progress)
         kept, records = Store(store), []

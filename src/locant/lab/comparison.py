@@ -39,7 +39,7 @@ def only_one() -> Iterator[None]:
         _state.comparing = False
 
 
-def studies_asked_for(
+def requested_studies(
     study: str | Path | Study, *, quick: bool, design: str | None, changes: dict[str, Any]
 ) -> list[Study]:
     """Read the studies behind a name or a path, or change a Study; one for each part."""

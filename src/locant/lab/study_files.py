@@ -84,7 +84,7 @@ def _validated(stem: str, fields: dict[str, Any], changes: dict[str, Any]) -> St
     try:
         study = Study(**{"name": stem, **fields})
     except ValidationError as problem:
-        raise ValueError(_told(stem, problem)) from None
+        raise ValueError(_describe_problem(stem, problem)) from None
     for row in study.rows():
         describe(row.encoding)  # a wrong name is told before anything trains
     return study
@@ -164,19 +164,19 @@ def _set(fields: dict[str, Any], dotted: str, value: Any) -> None:
     inner[last] = value
 
 
-def _own_rows(fields: dict[str, Any], asked: Any) -> Any:
+def _own_rows(fields: dict[str, Any], requested: Any) -> Any:
     """Rows that are asked for by name, with the options that the study's file gives them."""
     listed = fields.get("encodings", [])
     rows = {row["name"]: row for row in listed if isinstance(row, dict) and "name" in row}
-    if not isinstance(asked, list):
-        return asked
+    if not isinstance(requested, list):
+        return requested
     return [
         rows.get(one, rows.get(canonical(one), one)) if isinstance(one, str) else one
-        for one in asked
+        for one in requested
     ]
 
 
-def _told(file: str, problem: ValidationError) -> str:
+def _describe_problem(file: str, problem: ValidationError) -> str:
     """What is wrong, field by field, and what is allowed."""
     lines = [f"the study {file} does not say what is needed:"]
     for error in problem.errors():

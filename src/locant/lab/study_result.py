@@ -124,12 +124,12 @@ class StudyResult:
     def _study_column(self, record: StudyRecord) -> dict[str, str]:
         return {"study": record.settings.name} if len(self.records) > 1 else {}
 
-    def _single(self, asked: str) -> StudyRecord:
+    def _single(self, requested: str) -> StudyRecord:
         if len(self.records) > 1:
             names = ", ".join(record.settings.name for record in self.records)
             raise ValueError(
-                f"{asked} is for one study, and these are several: {names}.\n"
-                f'  Choose one: result["{self.records[0].settings.name}"].{asked}'
+                f"{requested} is for one study, and these are several: {names}.\n"
+                f'  Choose one: result["{self.records[0].settings.name}"].{requested}'
             )
         return self.records[0]
 
@@ -141,8 +141,8 @@ def read_result(store: str | Path, study: str | None = None) -> StudyResult:
     study  an id, or a name (then the newest of that name); the newest of all by default
     """
     kept = open_store(Path(store).expanduser())
-    asked: list[str | None] = [*parts(study)] if study in study_names() and study else [study]
-    return StudyResult([read_record(kept, name) for name in asked])
+    requested: list[str | None] = [*parts(study)] if study in study_names() and study else [study]
+    return StudyResult([read_record(kept, name) for name in requested])
 
 
 def _frame(lines: list[dict[str, Any]]) -> polars.DataFrame:

@@ -12,7 +12,7 @@ from common_nab import FAULT, ROWS, SMALL, START, mark, write_nab, write_series
 from common_runs import run
 
 from locant._internal.seeds import stable_seed
-from locant.anomaly.metrics.smoothing import random_scores, smooth, usual_width
+from locant.anomaly.metrics.smoothing import default_width, random_scores, smooth
 from locant.anomaly.metrics.vus_pr import vus_pr
 from locant.anomaly.metrics.vus_window import vus_window
 from locant.lab.store.pack import unpack
@@ -118,7 +118,7 @@ def test_labels_change_what_is_judged_and_nothing_else(nab, tmp_path):
 
 
 def test_every_row_is_smoothed_alike_and_forgiven_a_period_of_the_series(task):
-    series, width = task._series(1), usual_width(ROWS)
+    series, width = task._series(1), default_width(ROWS)
     assert width > 0
 
     def vus(labels, scores):

@@ -48,7 +48,7 @@ def overlaid(
     for start in range(0, len(rows), BLOCK):
         expected = expect(rows[start : start + BLOCK])
         stop = start + len(expected)
-        for place in range(window):
-            total[start + place : stop + place] += expected[:, :, place]
-            count[start + place : stop + place] += 1
+        for index in range(window):
+            total[start + index : stop + index] += expected[:, :, index]
+            count[start + index : stop + index] += 1
     return (total / count)[window - 1 :]

@@ -31,13 +31,13 @@ def score(lead: np.ndarray, series: np.ndarray, *, reach: int = 3) -> np.ndarray
     lead, series = checked(
         "local_quadratic", lead, series, least=width, remedy="or a smaller reach"
     )
-    windows, place = around(np.concatenate([lead, series]), width)
+    windows, index = around(np.concatenate([lead, series]), width)
     weights = np.stack([_weights(width, left_out) for left_out in range(width)])
-    expected = np.einsum("nfw,nw->nf", windows, weights[place])  # (n, F)
+    expected = np.einsum("nfw,nw->nf", windows, weights[index])  # (n, F)
     noise = np.sqrt(1 + (weights**2).sum(1))  # of x − p, where x has noise of size 1
     return (
         np.abs(series - expected[len(lead) :]).max(1)
-        * (noise[width // 2] / noise)[place[len(lead) :]]
+        * (noise[width // 2] / noise)[index[len(lead) :]]
     )
 
 

@@ -16,7 +16,7 @@ from locant.anomaly.detector.segments import Segment, TimeAxis
 from locant.anomaly.detector.self_test import self_test
 from locant.anomaly.detector.settings import ENCODING, WHY, Settings
 from locant.anomaly.detector.stream import CONTEXT_ROWS
-from locant.anomaly.metrics.smoothing import usual_width
+from locant.anomaly.metrics.smoothing import default_width
 from locant.anomaly.series import Series
 from locant.anomaly.series.units import Units
 
@@ -58,7 +58,7 @@ def fit_and_detect(
         fitted = None
         if train is None and rows == len(series.values):  # then all rows together set the scale
             fitted = compute_residuals(method, units, clean, positions)
-        width = usual_width(rows) if settings.smooth is None else settings.smooth
+        width = default_width(rows) if settings.smooth is None else settings.smooth
         real_times = bool(best.settings.get("real"))
         why = _reasons(test.trials, settings, season, best, source)
         chosen = Chosen(best.method, best.encoding, season, width, real_times, why)
@@ -89,13 +89,13 @@ def _training_rows(series: Series, settings: Settings, train: Series | None) -> 
             f"detect needs at least {MIN_ROWS} rows to learn from. "
             f"{source.summary.file} gives {rows}."
         )
-    for name, asked, most in (
+    for name, wanted, most in (
         ("season", settings.season, rows // 2),
         ("smooth", settings.smooth, rows),
     ):
-        if asked is not None and asked > most:
+        if wanted is not None and wanted > most:
             raise ValueError(
-                f"detect was asked for {name}={asked}, but only {rows} rows are learned from. "
+                f"detect was asked for {name}={wanted}, but only {rows} rows are learned from. "
                 f"Allowed: at most {most}."
             )
     return rows

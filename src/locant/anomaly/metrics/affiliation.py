@@ -80,8 +80,8 @@ def _event_precision(event: Interval, zone: Interval, flags: Numbers) -> float:
     (start, stop), (low, high) = event, zone
 
     def nearer(x: Numbers) -> Numbers:
-        away = _distance(x, _pieces([event]))
-        return np.where(away > 0, _farther(away, start, stop, zone), 1.0)
+        distance = _distance(x, _pieces([event]))
+        return np.where(distance > 0, _farther(distance, start, stop, zone), 1.0)
 
     kinks = [
         start,
@@ -120,11 +120,13 @@ def _distance(x: Numbers, pieces: Numbers) -> Numbers:
 
 
 def _farther(
-    away: Numbers, start: Numbers | float, stop: Numbers | float, zone: Interval
+    distance: Numbers, start: Numbers | float, stop: Numbers | float, zone: Interval
 ) -> Numbers:
     """Compute the share of the zone that is farther from [start, stop] than `away`."""
     low, high = zone
-    return 1 - (np.minimum(stop + away, high) - np.maximum(start - away, low)) / (high - low)
+    return 1 - (np.minimum(stop + distance, high) - np.maximum(start - distance, low)) / (
+        high - low
+    )
 
 
 def _mean(value: Callable[[Numbers], Numbers], pieces: Numbers, kinks: Numbers) -> float:

@@ -17,7 +17,7 @@ SHARE, MOST = 80, 200  # the width is this part of the series, and never more po
 REACH = 3  # standard deviations on either side; beyond there is next to nothing
 
 
-def usual_width(length: int) -> int:
+def default_width(length: int) -> int:
     """Return the default width for a series of so many points.
 
     >>> usual_width(4000), usual_width(50), usual_width(10**6)

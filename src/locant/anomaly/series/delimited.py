@@ -94,11 +94,11 @@ def find_separator(lines: Sequence[str]) -> str:
         return best
     if all(map(is_number, lines[1:])):
         return "\t"
-    usual = {}
+    common = {}
     for separator in SEPARATORS:
         width, count = Counter(_widths(lines, separator) or [1]).most_common(1)[0]
-        usual[separator] = (width, count) if width > 1 else (0, 0)
-    return max(usual, key=lambda separator: usual[separator])
+        common[separator] = (width, count) if width > 1 else (0, 0)
+    return max(common, key=lambda separator: common[separator])
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

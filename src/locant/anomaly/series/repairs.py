@@ -183,11 +183,11 @@ def _note_end_of_summer_time(times: NDArray[Any], notes: list[str]) -> None:
     steps = np.diff(times.astype(np.int64))
     if not (steps > 0).any():
         return
-    usual = int(np.median(steps[steps > 0]))
+    common = int(np.median(steps[steps > 0]))
     back = np.flatnonzero(steps <= 0)
     at_night = (times[back].astype("datetime64[h]").astype(np.int64) % 24) < 4
     days = (times[-1] - times[0]) / np.timedelta64(1, "D")
-    fits = (np.abs(usual - steps[back] - HOUR) <= usual) & at_night & (usual <= HOUR)
+    fits = (np.abs(common - steps[back] - HOUR) <= common) & at_night & (common <= HOUR)
     if not fits.any() or not fits.all() or len(back) > 1 + days / 180:
         return
     when = str(times[back[0] + 1].astype("datetime64[m]")).replace("T", " ")

@@ -77,8 +77,8 @@ def _stated(encoding: Encoding) -> tuple[int, int] | None:
     if used <= sizes.keys() | vars(encoding).keys():
         return evaluate_count(encoding.parameter_count, sizes | vars(encoding)), learns(encoding)
     try:  # an option is not kept: the formula is tried with all of them at their defaults
-        usual = cls(shape)
+        common = cls(shape)
     except (TypeError, ValueError):
         return None
-    numbers = constructor_options(cls) | vars(usual) | sizes
-    return evaluate_count(encoding.parameter_count, numbers), learns(usual)
+    numbers = constructor_options(cls) | vars(common) | sizes
+    return evaluate_count(encoding.parameter_count, numbers), learns(common)

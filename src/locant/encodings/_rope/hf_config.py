@@ -29,7 +29,7 @@ _ALIASES = {  # the words of single models
 _WORDS = re.compile(
     r"(^|_)(m?rope|nope|d?ntk|yarn|mscale)(_|$)|rotary|alibi|base_freq|relative_att|pos_emb|position_(embed|encod|bias)"
 )
-_UNDERSTOOD = {
+_KNOWN_KEYS = {
     "rope_parameters",
     "rope_scaling",
     "rope_theta",
@@ -44,32 +44,34 @@ _UNDERSTOOD = {
 
 def rotary_options(config: Any, pairing: str | None = None) -> tuple[Shape, dict[str, Any]]:
     """The shape and the options of `Rotary` for a config object or dict."""
-    said = _said(config)
-    refuse_other_encodings(said)
-    refuse_several_models(said)
-    pairing = pairing or pairing_of(said)
-    _refuse_unknown_words(said)
-    refuse_different_layers(said)
-    rope = rope_of(said)
-    _refuse_unsaid(said, rope)
-    heads = _need(said, "num_attention_heads")
-    own = next((key for key in ("qk_rope_head_dim", "head_dim") if said.get(key) is not None), None)
-    head = _need(said, own) if own else _need(said, "hidden_size") // heads
-    length = _need(said, "max_position_embeddings")
+    config = _as_dict(config)
+    refuse_other_encodings(config)
+    refuse_several_models(config)
+    pairing = pairing or pairing_of(config)
+    _refuse_unknown_words(config)
+    refuse_different_layers(config)
+    rope = rope_of(config)
+    _refuse_unsaid(config, rope)
+    heads = _need(config, "num_attention_heads")
+    own = next(
+        (key for key in ("qk_rope_head_dim", "head_dim") if config.get(key) is not None), None
+    )
+    head = _need(config, own) if own else _need(config, "hidden_size") // heads
+    length = _need(config, "max_position_embeddings")
     theta = _first(
-        rope.get("rope_theta"), said.get("rope_theta"), said.get("rotary_emb_base"), 10_000.0
+        rope.get("rope_theta"), config.get("rope_theta"), config.get("rotary_emb_base"), 10_000.0
     )
     share = _first(
         rope.get("partial_rotary_factor"),
-        said.get("partial_rotary_factor"),
-        said.get("rotary_pct"),
+        config.get("partial_rotary_factor"),
+        config.get("rotary_pct"),
         1.0,
     )
-    width = _first(said.get("rotary_dim"), int(head * share))
+    width = _first(config.get("rotary_dim"), int(head * share))
     options = {
         "base": float(theta),
         "width": width,
-        "scaling": scaling_of(rope, said, length),
+        "scaling": scaling_of(rope, config, length),
         "pairing": pairing,
     }
     return Shape(heads * head, heads, length), options
@@ -79,27 +81,27 @@ def _first(*values: Any) -> Any:
     return next(value for value in values if value is not None)
 
 
-def _said(config: Any) -> dict[str, Any]:
+def _as_dict(config: Any) -> dict[str, Any]:
     """What a config says, under the names that most configs use."""
     if isinstance(config, Mapping):
-        said = dict(config)
+        config = dict(config)
     elif hasattr(config, "to_dict"):
-        said = dict(config.to_dict())
+        config = dict(config.to_dict())
     else:
         raise ValueError(
             f"a transformers config or its dict is needed. Got {type(config).__name__} instead."
         )
     for name, others in _ALIASES.items():
-        found = [said[key] for key in (name, *others) if said.get(key) is not None]
+        found = [config[key] for key in (name, *others) if config.get(key) is not None]
         if name in getattr(config, "attribute_map", {}):
-            said[name] = getattr(config, name)
+            config[name] = getattr(config, name)
         elif found:
-            said[name] = found[0]
-    return said
+            config[name] = found[0]
+    return config
 
 
-def _need(said: Mapping[str, Any], key: str) -> int:
-    value = said.get(key)
+def _need(config: Mapping[str, Any], key: str) -> int:
+    value = config.get(key)
     if value is None:
         raise ValueError(f"the config does not say {key!r}, which the rotary encoding needs.")
     if isinstance(value, (list, tuple)):
@@ -112,26 +114,28 @@ def _need(said: Mapping[str, Any], key: str) -> int:
     return int(value)
 
 
-def _refuse_unknown_words(said: Mapping[str, Any]) -> None:
+def _refuse_unknown_words(config: Mapping[str, Any]) -> None:
     """Raise a ValueError for every key that speaks of positions and is not understood, or not for
     this model."""
-    model = said.get("model_type")
+    model = config.get("model_type")
     known = model in HALF | INTERLEAVED
     harmless = {
-        key for key, value in said.items() if value is None or (key in OWN_KEYS and value is False)
+        key
+        for key, value in config.items()
+        if value is None or (key in OWN_KEYS and value is False)
     }
-    unknown = {key for key in said if _WORDS.search(key) and key not in _UNDERSTOOD}
-    if "no_rope_layers" in said:
+    unknown = {key for key in config if _WORDS.search(key) and key not in _KNOWN_KEYS}
+    if "no_rope_layers" in config:
         unknown.discard("no_rope_layer_interval")
     unknown |= {
-        key for key, models in OWN_KEYS.items() if known and key in said and model not in models
+        key for key, models in OWN_KEYS.items() if known and key in config and model not in models
     }
-    unknown |= UNHEEDED.get(str(model), frozenset()) & set(said)
-    if said.get("rotary_value"):
+    unknown |= UNHEEDED.get(str(model), frozenset()) & set(config)
+    if config.get("rotary_value"):
         unknown.add("rotary_value")
-    if said.get("position_embedding_type") not in (None, "rope", "rotary"):
+    if config.get("position_embedding_type") not in (None, "rope", "rotary"):
         unknown.add("position_embedding_type")
-    listed = [f"{key}={said[key]!r}" for key in sorted(unknown - harmless)] + _inner_words(said)
+    listed = [f"{key}={config[key]!r}" for key in sorted(unknown - harmless)] + _inner_words(config)
     if listed:
         raise ValueError(
             "the config says things of its positions that are not "
@@ -143,12 +147,12 @@ def _refuse_unknown_words(said: Mapping[str, Any]) -> None:
         )
 
 
-def _inner_words(said: Mapping[str, Any]) -> list[str]:
+def _inner_words(config: Mapping[str, Any]) -> list[str]:
     """What the part of a config on attention says of positions, and its whole does not say too."""
-    inner = said.get("attn_config")
+    inner = config.get("attn_config")
     inner = inner if isinstance(inner, Mapping) else {}
-    rope = said.get("rope_scaling") or said.get("rope_parameters") or {}
-    theta = rope.get("rope_theta") or said.get("rope_theta")
+    rope = config.get("rope_scaling") or config.get("rope_parameters") or {}
+    theta = rope.get("rope_theta") or config.get("rope_theta")
     speaks = [
         key for key, value in inner.items() if _WORDS.search(key) and value not in (None, False)
     ]
@@ -159,23 +163,25 @@ def _inner_words(said: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _refuse_unsaid(said: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
+def _refuse_unsaid(config: Mapping[str, Any], rope: Mapping[str, Any]) -> None:
     """Raise a ValueError if a dict leaves out what transformers would fill in with a number of the
     model's own."""
-    shares = (said.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_dim"))
-    told = {
-        "rope_theta": rope.get("rope_theta") or said.get("rope_theta"),
+    shares = (config.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_dim"))
+    described = {
+        "rope_theta": rope.get("rope_theta") or config.get("rope_theta"),
         "partial_rotary_factor": rope.get("partial_rotary_factor")
         or next(filter(None, shares), None),
         "rope_type": rope.get("rope_type") or rope.get("type"),
-        "head_dim": said.get("head_dim"),
+        "head_dim": config.get("head_dim"),
     }
     missing = [
-        key for key, models in UNSAID.items() if said.get("model_type") in models and not told[key]
+        key
+        for key, models in UNSAID.items()
+        if config.get("model_type") in models and not described[key]
     ]
     if missing:
         raise ValueError(
-            f"the dict does not say {', '.join(missing)}, for which {said['model_type']} has "
+            f"the dict does not say {', '.join(missing)}, for which {config['model_type']} has "
             "numbers of its own.\n"
             "  Give the config object, transformers.AutoConfig.from_pretrained(…), or write them "
             "into the dict."

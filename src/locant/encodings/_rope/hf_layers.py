@@ -19,68 +19,68 @@ _PARTS = (
 )
 
 
-def refuse_several_models(said: Mapping[str, Any]) -> None:
+def refuse_several_models(config: Mapping[str, Any]) -> None:
     """Raise a ValueError if a config is made of the configs of several models."""
-    parts = [key for key, value in said.items() if _is_config(key, value)]
+    parts = [key for key, value in config.items() if _is_config(key, value)]
     if parts:
         chosen = next((key for key in ("text_config", "decoder") if key in parts), None)
         remedy = f"Give the one that is meant: from_hf_config(config.{chosen})"
         if chosen is None:
             remedy = "Give the one that is meant, or config.to_dict() without these keys if none of them is."
         raise ValueError(
-            f"this config{_named(said)} describes several models: {', '.join(parts)}.\n  {remedy}"
+            f"this config{_named(config)} describes several models: {', '.join(parts)}.\n  {remedy}"
         )
 
 
-def refuse_different_layers(said: Mapping[str, Any]) -> None:
+def refuse_different_layers(config: Mapping[str, Any]) -> None:
     """Raise a ValueError if the layers of a config do not all turn alike."""
-    model = said.get("model_type")
-    if said.get("is_encoder_decoder"):
+    model = config.get("model_type")
+    if config.get("is_encoder_decoder"):
         raise _differ(
-            said,
+            config,
             "describes an encoder and a decoder (is_encoder_decoder)",
             '"is_encoder_decoder": False',
         )
-    if said.get("per_layer_config"):
+    if config.get("per_layer_config"):
         raise _differ(
-            said,
+            config,
             "has layers with settings of their own (per_layer_config)",
             '"per_layer_config": None',
         )
-    rope = said.get("rope_scaling") or said.get("rope_parameters")
+    rope = config.get("rope_scaling") or config.get("rope_parameters")
     if isinstance(rope, Mapping) and any(isinstance(value, Mapping) for value in rope.values()):
         kinds = ", ".join(
             kind if value else f"{kind} (nothing turns)" for kind, value in rope.items()
         )
         raise _differ(
-            said,
+            config,
             f"has one set of rope parameters for each kind of layer: {kinds}",
             '"rope_parameters": config.rope_parameters["…"]',
         )
-    if model in BY_KIND and not said.get("rope_parameters"):
+    if model in BY_KIND and not config.get("rope_parameters"):
         raise _differ(
-            said,
+            config,
             "has one set of rope parameters for each kind of layer, and its dict does not say them",
             '"rope_parameters": {"rope_theta": …}',
         )
-    if model in SLIDING and not _all_slide(said):
+    if model in SLIDING and not _all_slide(config):
         raise _differ(
-            said,
+            config,
             "turns only in its layers of sliding attention",
             '"layer_types": ["sliding_attention"]',
         )
-    turns = said.get("no_rope_layers")
+    turns = config.get("no_rope_layers")
     if (turns and not all(turns)) or (model in SOME_LAYERS and not turns):
         raise _differ(
-            said,
+            config,
             "turns only in the layers that have a 1 in no_rope_layers",
             '"no_rope_layers": [1]',
         )
-    thetas = set(said.get("layer_rope_theta") or ())
-    if thetas and thetas != {(rope or {}).get("rope_theta") or said.get("rope_theta")}:
+    thetas = set(config.get("layer_rope_theta") or ())
+    if thetas and thetas != {(rope or {}).get("rope_theta") or config.get("rope_theta")}:
         listed = ", ".join(f"{theta:g}" for theta in sorted(thetas))
         raise _differ(
-            said,
+            config,
             f"has layers with other bases than rope_theta (layer_rope_theta: {listed}; 0 turns "
             "nothing)",
             '"layer_rope_theta": None, "rope_parameters": {"rope_theta": …}',
@@ -93,20 +93,20 @@ def _is_config(key: str, value: Any) -> bool:
     return isinstance(value, Mapping) and bool(value.get("model_type") or key in _PARTS)
 
 
-def _all_slide(said: Mapping[str, Any]) -> bool:
-    windowless = "sliding_window" in said and said["sliding_window"] is None
-    if windowless and said.get("model_type") != "afmoe":
-        return said.get("model_type") in SLIDING_OR_ALL
-    return set(said.get("layer_types") or ()) == {"sliding_attention"}
+def _all_slide(config: Mapping[str, Any]) -> bool:
+    windowless = "sliding_window" in config and config["sliding_window"] is None
+    if windowless and config.get("model_type") != "afmoe":
+        return config.get("model_type") in SLIDING_OR_ALL
+    return set(config.get("layer_types") or ()) == {"sliding_attention"}
 
 
-def _differ(said: Mapping[str, Any], what: str, choice: str) -> ValueError:
+def _differ(config: Mapping[str, Any], what: str, choice: str) -> ValueError:
     return ValueError(
-        f"this config{_named(said)} {what}.\n"
+        f"this config{_named(config)} {what}.\n"
         f"  One rotary encoding cannot stand for all of them. Choose one kind of layer: "
         f"from_hf_config({{**config.to_dict(), {choice}}})"
     )
 
 
-def _named(said: Mapping[str, Any]) -> str:
-    return f" (model_type {said['model_type']!r})" if said.get("model_type") else ""
+def _named(config: Mapping[str, Any]) -> str:
+    return f" (model_type {config['model_type']!r})" if config.get("model_type") else ""

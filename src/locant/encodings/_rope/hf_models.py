@@ -123,15 +123,15 @@ UNHEEDED = {  # keys that these models do not heed
 }
 
 
-def refuse_other_encodings(said: Mapping[str, Any]) -> None:
+def refuse_other_encodings(config: Mapping[str, Any]) -> None:
     """Raise a ValueError if a config's model has no rotary encoding, or one of another kind."""
-    model = said.get("model_type")
+    model = config.get("model_type")
     instead = WITHOUT.get(str(model))
-    if said.get("alibi"):
+    if config.get("alibi"):
         instead = _ALIBI
-    if model == "granitemoehybrid" and said.get("position_embedding_type") != "rope":
+    if model == "granitemoehybrid" and config.get("position_embedding_type") != "rope":
         instead = _NOTHING
-    if model == "zamba2" and not said.get("use_mem_rope"):
+    if model == "zamba2" and not config.get("use_mem_rope"):
         instead = _NOTHING
     if instead:
         who = f"this config (model_type {model!r})" if model else "this config"
@@ -143,11 +143,11 @@ def refuse_other_encodings(said: Mapping[str, Any]) -> None:
         )
 
 
-def pairing_of(said: Mapping[str, Any]) -> str:
+def pairing_of(config: Mapping[str, Any]) -> str:
     """How the pairs of a config's model lie; a ValueError if the model type is not known."""
-    model = said.get("model_type")
+    model = config.get("model_type")
     if model in SAYS or not model:
-        return "interleaved" if said.get("rope_interleave", model in SAYS) else "half"
+        return "interleaved" if config.get("rope_interleave", model in SAYS) else "half"
     if model in INTERLEAVED:
         return "interleaved"
     if model in HALF:

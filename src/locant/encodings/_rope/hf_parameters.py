@@ -44,9 +44,9 @@ _REQUIRED = {
 }
 
 
-def rope_of(said: Mapping[str, Any]) -> dict[str, Any]:
+def rope_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config's rope dict, checked: every key in it is one that is understood."""
-    rope = dict(said.get("rope_scaling") or said.get("rope_parameters") or {})
+    rope = dict(config.get("rope_scaling") or config.get("rope_parameters") or {})
     kind = one_of("from_hf_config", "rope_type", _kind(rope), _SETTINGS)
     unknown = sorted(set(rope) - _COMMON - _SETTINGS[kind])
     if unknown:
@@ -68,12 +68,12 @@ def _kind(rope: Mapping[str, Any]) -> str:
     return str(rope.get("rope_type") or rope.get("type") or "default")
 
 
-def scaling_of(rope: Mapping[str, Any], said: Mapping[str, Any], length: int) -> Scaling | None:
+def scaling_of(rope: Mapping[str, Any], config: Mapping[str, Any], length: int) -> Scaling | None:
     kind = _kind(rope)
     if kind == "default":
         return None
     original = int(
-        said.get("original_max_position_embeddings")
+        config.get("original_max_position_embeddings")
         or rope.get("original_max_position_embeddings")
         or length
     )
@@ -85,7 +85,7 @@ def scaling_of(rope: Mapping[str, Any], said: Mapping[str, Any], length: int) ->
     if kind == "llama3":
         return Llama3(factor, original, rope["low_freq_factor"], rope["high_freq_factor"])
     if kind == "yarn":
-        if said.get("qk_rope_head_dim"):
+        if config.get("qk_rope_head_dim"):
             _refuse_second_scale(rope, factor)
         fast, slow = rope.get("beta_fast") or 32.0, rope.get("beta_slow") or 1.0
         return Yarn(

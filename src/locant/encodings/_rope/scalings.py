@@ -220,33 +220,33 @@ SCALINGS: dict[str, type[Scaling]] = {
 }
 
 
-def read_scaling(asked: Scaling | Mapping[str, Any] | None) -> Scaling | None:
+def read_scaling(settings: Scaling | Mapping[str, Any] | None) -> Scaling | None:
     """A scaling from what a user wrote: {"type": "yarn", "factor": 4.0, "original_length": 2048}.
 
     >>> read_scaling({"type": "linear", "factor": 4.0})
     Linear(factor=4.0)
     """
-    if asked is None or isinstance(asked, Scaling):
-        return asked
-    if not isinstance(asked, Mapping) or "type" not in asked:
+    if settings is None or isinstance(settings, Scaling):
+        return settings
+    if not isinstance(settings, Mapping) or "type" not in settings:
         raise ValueError(
-            f"rotary was asked for scaling={asked!r}.\n"
+            f"rotary was asked for scaling={settings!r}.\n"
             f'  Write {{"type": "yarn", "factor": 4.0, "original_length": 2048}}; types: '
             f"{', '.join(SCALINGS)}"
         )
-    kind = SCALINGS[one_of("rotary", "scaling type", asked["type"], SCALINGS)]
-    given = {key: value for key, value in asked.items() if key != "type"}
+    kind = SCALINGS[one_of("rotary", "scaling type", settings["type"], SCALINGS)]
+    given = {key: value for key, value in settings.items() if key != "type"}
     allowed = [field.name for field in fields(kind)]
     for key in given:
         if key not in allowed:
             raise ValueError(
-                f"the scaling {asked['type']} has no setting {key!r}.{did_you_mean(key, allowed)}\n"
+                f"the scaling {settings['type']} has no setting {key!r}.{did_you_mean(key, allowed)}\n"
                 f"  Its settings: {', '.join(allowed)}"
             )
     try:
         return kind(**given)
     except TypeError as problem:
         raise ValueError(
-            f"the scaling {asked['type']} needs more: {problem}.\n  Its settings: "
+            f"the scaling {settings['type']} needs more: {problem}.\n  Its settings: "
             f"{', '.join(allowed)}"
         ) from None

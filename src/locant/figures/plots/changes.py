@@ -53,10 +53,10 @@ def draw(
 
 def _row(axes: Axes, at: int, values: Array, one: Entrant, look: Theme) -> None:
     if len(values) > 1:
-        away = np.linspace(-SPREAD, SPREAD, len(values))
+        offset = np.linspace(-SPREAD, SPREAD, len(values))
         axes.plot(
             values,
-            at + away,
+            at + offset,
             ".",
             color=one.colour(look),
             markersize=4,

@@ -64,12 +64,12 @@ def _names(
     """Write the names at the right, in the order of the points, each joined to its own."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
-    places = apart([(mean - low) / (high - low) for mean in means], min(LINE, 1 / len(means)))
-    for one, cost, mean, place in zip(entrants, costs, means, places, strict=True):
+    slots = apart([(mean - low) / (high - low) for mean in means], min(LINE, 1 / len(means)))
+    for one, cost, mean, slot in zip(entrants, costs, means, slots, strict=True):
         axes.annotate(
             one.name,
             (cost, mean),
-            (1.06, place),
+            (1.06, slot),
             textcoords="axes fraction",
             va="center",
             fontsize=9.5,
@@ -79,24 +79,22 @@ def _names(
         )  # fmt: skip
 
 
-def apart(places: Sequence[float], least: float) -> list[float]:
+def apart(slots: Sequence[float], least: float) -> list[float]:
     """Move heights as little as needed to be `least` apart, in the same order, within 0 and 1.
 
     >>> [round(place, 3) for place in apart([0.5, 0.52, 0.9], 0.1)]
     [0.46, 0.56, 0.9]
     """
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(slots, kind="stable")
     groups: list[list[float]] = []  # sums and counts of neighbours that touch
     for step, index in enumerate(order):
-        groups.append([places[index] - step * least, 1.0])
+        groups.append([slots[index] - step * least, 1.0])
         while len(groups) > 1 and groups[-2][0] / groups[-2][1] >= groups[-1][0] / groups[-1][1]:
             total, count = groups.pop()
             groups[-1][0] += total
             groups[-1][1] += count
     level = np.concatenate([np.full(int(count), total / count) for total, count in groups])
-    moved = np.clip(level, 0, max(1 - least * (len(places) - 1), 0)) + least * np.arange(
-        len(places)
-    )
-    out = np.empty(len(places))
+    moved = np.clip(level, 0, max(1 - least * (len(slots) - 1), 0)) + least * np.arange(len(slots))
+    out = np.empty(len(slots))
     out[order] = moved
-    return [float(place) for place in out]
+    return [float(slot) for slot in out]

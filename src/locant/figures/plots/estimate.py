@@ -26,12 +26,12 @@ def estimate(
 ) -> None:
     """Draw one entrant: the seeds as small dots and, when `sure`, the mean with its interval."""
     if len(values) > 1 or not sure:
-        away = (
+        offset = (
             np.linspace(-SPREAD, SPREAD, len(values)) if len(values) > 1 else np.zeros(len(values))
         )
         axes.plot(
             values,
-            at + away,
+            at + offset,
             ".",
             color=one.colour(look),
             markersize=4,
@@ -98,7 +98,7 @@ def _name(
 ) -> None:
     """A name so many points above the axes, at the end of a line that goes on from the one
     within."""
-    place: Any = {
+    slot: Any = {
         "xy": (value, 1),
         "xycoords": ("data", "axes fraction"),
         "textcoords": "offset points",
@@ -111,10 +111,10 @@ def _name(
         "shrinkA": 0,
         "shrinkB": 0,
     }
-    axes.annotate("", xytext=(0, up + LINE - 2), arrowprops=line, **place)
+    axes.annotate("", xytext=(0, up + LINE - 2), arrowprops=line, **slot)
     side, beside = ("left", 4) if to_the_right else ("right", -4)
     axes.annotate(
-        words, xytext=(beside, up), ha=side, va="bottom", color=look.muted, fontsize=9, **place
+        words, xytext=(beside, up), ha=side, va="bottom", color=look.muted, fontsize=9, **slot
     )
 
 

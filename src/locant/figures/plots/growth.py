@@ -20,14 +20,14 @@ def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> t
     look = frame.look
     lengths = sorted({point[0] for points in series.values() for point in points})
     with frame.axes(1, 2, size=(10.5, 4.4), title=title) as axes:
-        for panel, place, label in zip(
+        for panel, slot, label in zip(
             axes, (1, 2), ("seconds a pass", "megabytes that a pass adds"), strict=True
         ):
             for name, points in series.items():
                 encoding, whole = name.split(",")[0], "materialized" in name
                 panel.plot(
                     [point[0] for point in points],
-                    [_shown(point, place) for point in points],
+                    [_shown(point, slot) for point in points],
                     color=look.ink if encoding == "plain" else colour(encoding),
                     label=name,
                     marker="s" if whole else "o",
@@ -42,15 +42,15 @@ def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> t
             panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
             panel.set_xlabel("length (tokens)")
             panel.set_ylabel(label)
-            _slope(panel, next(iter(series.values())), place, look.muted)
+            _slope(panel, next(iter(series.values())), slot, look.muted)
         axes[0].legend(loc="lower right")
     return tuple(axes)
 
 
-def _slope(panel: Axes, points: Points, place: int, ink: str) -> None:
+def _slope(panel: Axes, points: Points, slot: int, ink: str) -> None:
     """What n² (time) or n (memory) would look like, below the first line's longest point."""
-    power, (first, last) = 3 - place, (points[0][0], points[-1][0])
-    top = _shown(points[-1], place) / 2
+    power, (first, last) = 3 - slot, (points[0][0], points[-1][0])
+    top = _shown(points[-1], slot) / 2
     ends = [top * (first / last) ** power, top]
     panel.plot([first, last], ends, color=ink, linewidth=0.9, linestyle=":", zorder=1)
     panel.annotate(
@@ -64,6 +64,6 @@ def _slope(panel: Axes, points: Points, place: int, ink: str) -> None:
     )
 
 
-def _shown(point: tuple[int, float, float | None], place: int) -> float:
+def _shown(point: tuple[int, float, float | None], slot: int) -> float:
     """Seconds, or megabytes as far as a logarithmic scale can show them."""
-    return point[1] if place == 1 else max(point[2] or 0.0, LEAST)
+    return point[1] if slot == 1 else max(point[2] or 0.0, LEAST)

@@ -26,7 +26,7 @@ def draw(
     size = (max(2.3 + SIDE * layers * heads, 6.4), 1.3 + SIDE * len(entrants))
     step, colours = 1 + GAP, frame.sequential.resampled(LEVELS)
     with frame.axes(size=size, title=TITLE, square=True) as (axes,):
-        left = [step * place + GAP * (place // heads) for place in range(layers * heads)]
+        left = [step * slot + GAP * (slot // heads) for slot in range(layers * heads)]
         for at, every in enumerate(weights):
             for x, matrix in zip(left, every.reshape(-1, *every.shape[2:]), strict=True):
                 small = coarse(matrix)
@@ -43,10 +43,8 @@ def draw(
         axes.set_ylim(step * len(entrants) - GAP, 0)
         axes.set_xlim(0, left[-1] + 1)
         names = [
-            f"layer {place // heads + 1}\nhead 1"
-            if not place % heads
-            else f"head {place % heads + 1}"
-            for place in range(len(left))
+            f"layer {slot // heads + 1}\nhead 1" if not slot % heads else f"head {slot % heads + 1}"
+            for slot in range(len(left))
         ]
         axes.set_xticks([x + 0.5 for x in left], names)
         axes.tick_params(length=0, labelbottom=False, labeltop=True)

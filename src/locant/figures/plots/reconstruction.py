@@ -27,8 +27,8 @@ def draw(
 ) -> tuple[Axes, ...]:
     """Draw the target (steps), each entrant's output (steps), and which steps were hidden."""
     look = frame.look
-    asked = hidden if hidden.any() else np.ones_like(hidden)
-    errors = [float(np.sqrt(np.square(output - target)[asked].mean())) for output in outputs]
+    wanted = hidden if hidden.any() else np.ones_like(hidden)
+    errors = [float(np.sqrt(np.square(output - target)[wanted].mean())) for output in outputs]
     with panels(
         frame, entrants, title=f"{what}, and what each model made of {'its hidden steps' if hidden.any() else 'it'}",
         across="step", down=f"value ({unit})", size=(2.9, 1.35), most=3,
@@ -86,7 +86,7 @@ def _key(hidden: bool, look: Theme) -> list[Line2D]:
         markerfacecolor=look.paper,
         label="hidden step",
     )
-    said = Line2D(
+    label = Line2D(
         [],
         [],
         linestyle="",
@@ -95,4 +95,4 @@ def _key(hidden: bool, look: Theme) -> list[Line2D]:
         color=look.ink,
         label="the model (its colour)",
     )
-    return [series, true, said]
+    return [series, true, label]

@@ -15,7 +15,7 @@ from locant.lab.report.search_audit import failed_searches, searched_once
 from locant.lab.report.snippet import snippet
 from locant.lab.statistics.paired import detectable, seeds_needed
 from locant.lab.statistics.ranking import RankedEntrant, Ranking
-from locant.lab.statistics.verdict import ENOUGH_SEEDS, MIN_SEEDS, verdict
+from locant.lab.statistics.verdict import MIN_SEEDS, MIN_SEEDS_FOR_CLAIM, verdict
 from locant.lab.store.record import StudyRecord
 
 
@@ -47,7 +47,7 @@ def conclusion(record: StudyRecord) -> str:
         np.std(np.subtract(a.scores, b.scores), ddof=1) for a, b in combinations(encodings, 2)
     ]
     spread = float(np.median(deviations))
-    if ranking.seeds >= ENOUGH_SEEDS and spread > 0:
+    if ranking.seeds >= MIN_SEEDS_FOR_CLAIM and spread > 0:
         seen = detectable(spread, ranking.seeds, alpha=ranking.level)
         text += (
             f" For the median pair of encodings, {ranking.seeds} {record.unit} would rarely show a "
@@ -89,7 +89,7 @@ def recommend(record: StudyRecord) -> Recommendation:
         return Recommendation(["No encoding finished all its runs: nothing can be recommended."])
     if ranking.seeds < MIN_SEEDS:
         few = f"{ranking.seeds} seeds are too few to recommend an encoding."
-        return Recommendation([f"{few} Run at least {ENOUGH_SEEDS}."])
+        return Recommendation([f"{few} Run at least {MIN_SEEDS_FOR_CLAIM}."])
     best = encodings[0]
     untrained = _unbeaten_baselines(record, ranking, best)
     control = _unbeaten_control(ranking, best)
@@ -97,8 +97,8 @@ def recommend(record: StudyRecord) -> Recommendation:
         why = f"Take none: the best encoding, {best.name}, is not surely better than {control}."
         return Recommendation([why, *untrained], snippet(record, "none"))
     why = _reason(ranking, encodings)
-    if ranking.seeds < ENOUGH_SEEDS:
-        why += f" {ranking.seeds} seeds make this a hint; a conclusion needs {ENOUGH_SEEDS}."
+    if ranking.seeds < MIN_SEEDS_FOR_CLAIM:
+        why += f" {ranking.seeds} seeds make this a hint; a conclusion needs {MIN_SEEDS_FOR_CLAIM}."
     lines = [why, _cost_sentence(record, ranking, best.name), *untrained]
     return Recommendation(lines, snippet(record, best.name))
 

@@ -119,7 +119,7 @@ def _score(
     counts = count_learned(entrant, record)
     cost = entrant.cost
     seconds = cost.get("seconds_a_step")
-    rate, positional_rate = entrant.usual
+    rate, positional_rate = entrant.common
     return Score(
         name=ranked.name,
         mean=ranked.mean,

@@ -65,7 +65,9 @@ def _model(model: ModelConfig, facts: TaskFacts) -> list[str]:
     if facts.symbols:
         embed = f"nn.Embedding({facts.symbols}, {dim})"
     settings = {
-        key: getattr(model, key) for key, usual in DEFAULTS.items() if getattr(model, key) != usual
+        key: getattr(model, key)
+        for key, common in DEFAULTS.items()
+        if getattr(model, key) != common
     }
     numbers = {
         "layers": model.layers,
@@ -95,7 +97,7 @@ def _output_head(model: ModelConfig, outputs: int | None) -> list[str]:
 def _rates(record: StudyRecord, entrant: EntrantRecord | None, scaled: bool) -> list[str]:
     """Write the learning rates as comments; positional parameters may have one of their own."""
     training = record.settings.training
-    rate, own = entrant.usual if entrant else (1.0, 1.0)
+    rate, own = entrant.common if entrant else (1.0, 1.0)
     text = f"It was trained at a learning rate of {training.rate * rate:g}."
     times = training.positional_rate * own
     if entrant and entrant.cost.get("positional_parameters") and (scaled or times != 1):

@@ -15,7 +15,7 @@ from locant.lab.statistics.paired import equivalent, seeds_needed
 from locant.lab.statistics.ranking import ALPHA, RankedEntrant, Ranking
 
 MIN_SEEDS = 6  # a paired test on fewer can never reach p < .05
-ENOUGH_SEEDS = 10  # fewer give a hint, not a conclusion
+MIN_SEEDS_FOR_CLAIM = 10  # fewer give a hint, not a conclusion
 
 
 def verdict(
@@ -46,7 +46,7 @@ def verdict(
     if ranking.seeds < MIN_SEEDS:
         return (
             f"No conclusion is possible with {ranking.seeds} {unit}: a paired test on fewer than "
-            f"{MIN_SEEDS} cannot reach p < .05. Run at least {ENOUGH_SEEDS}."
+            f"{MIN_SEEDS} cannot reach p < .05. Run at least {MIN_SEEDS_FOR_CLAIM}."
         )
     encodings = [entrant for entrant in ranking.entrants if entrant.group]
     rivals = [entrant for entrant in encodings if entrant.name not in distrusted]
@@ -63,9 +63,9 @@ def verdict(
         sentences = _among_encodings(ranking, rivals, margin, unit, complete=complete)
     sentences.append(_against_baselines(ranking, first, baselines))
     sentences.append(_left_out(distrusted, missing))
-    if ranking.seeds < ENOUGH_SEEDS:
+    if ranking.seeds < MIN_SEEDS_FOR_CLAIM:
         seeds = f"{ranking.seeds} {unit}"
-        sentences.append(f"With {seeds} this is a hint; a conclusion needs {ENOUGH_SEEDS}.")
+        sentences.append(f"With {seeds} this is a hint; a conclusion needs {MIN_SEEDS_FOR_CLAIM}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 

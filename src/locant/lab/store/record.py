@@ -40,7 +40,7 @@ class EntrantRecord:
     failures: list[str] = field(default_factory=list)
 
     @property
-    def usual(self) -> Point:
+    def common(self) -> Point:
         """The point that most searches of the entrant chose; of equals the first."""
         return max(self.chosen, key=self.chosen.count, default=(1.0, 1.0))
 
@@ -130,18 +130,18 @@ class StudyRecord:
         return {one.name: one.scores(metric) for one in self.entrants if not one.failures}
 
 
-def read_record(store: Store, asked: str | None = None) -> StudyRecord:
+def read_record(store: Store, requested: str | None = None) -> StudyRecord:
     """Read a study by its id, or the newest of a name; the newest of all by default."""
     kept = store.studies()
     if not kept:
         raise ValueError(
             f"the store {store.path} holds no study yet. Run one: locant compare order --quick"
         )
-    entry = _choose(kept, asked)
+    entry = _choose(kept, requested)
     if entry is None:
         known = [entry.id for entry in kept]
         raise ValueError(
-            f"no study {asked!r} is kept in {store.path}.{did_you_mean(str(asked), known)}\n"
+            f"no study {requested!r} is kept in {store.path}.{did_you_mean(str(requested), known)}\n"
             f"  Kept: {', '.join(known)}"
         )
     choices, settings = entry.choices, read_stored_study(entry.study)
@@ -162,14 +162,14 @@ def read_record(store: Store, asked: str | None = None) -> StudyRecord:
     return with_display_names(record)
 
 
-def _choose(kept: list[StudyEntry], asked: str | None) -> StudyEntry | None:
+def _choose(kept: list[StudyEntry], requested: str | None) -> StudyEntry | None:
     """Choose the newest study that is meant: by id or name, else by the beginning of its id."""
-    if asked is None:
+    if requested is None:
         return kept[0]
     for entry in kept:
-        if asked in (entry.id, entry.name):
+        if requested in (entry.id, entry.name):
             return entry
-    return next((entry for entry in kept if entry.id.startswith(asked)), None)
+    return next((entry for entry in kept if entry.id.startswith(requested)), None)
 
 
 def _entrants(store: Store, entry: StudyEntry, unit: str) -> list[EntrantRecord]:

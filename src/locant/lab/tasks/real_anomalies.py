@@ -24,7 +24,7 @@ from locant.anomaly.baselines import load
 from locant.anomaly.metrics.affiliation import affiliation
 from locant.anomaly.metrics.auc_roc import auc_roc
 from locant.anomaly.metrics.average_precision import average_precision
-from locant.anomaly.metrics.smoothing import random_scores, smooth, usual_width
+from locant.anomaly.metrics.smoothing import default_width, random_scores, smooth
 from locant.anomaly.metrics.vus_pr import vus_pr
 from locant.anomaly.metrics.vus_window import vus_window
 from locant.anomaly.series.patches import GROUPS, Patches, hide_spans, mask_groups
@@ -226,7 +226,7 @@ def label_metrics(series: LabeledSeries, scores: np.ndarray) -> Scores:
     """Measure how well scores (T,), smoothed by the usual width for their length, agree with a
     series' labels."""
     labels, window = series.labels, vus_window(series.values)
-    smoothed = smooth(scores[:, None], usual_width(len(scores)))[:, 0]
+    smoothed = smooth(scores[:, None], default_width(len(scores)))[:, 0]
     flagged = smoothed > np.quantile(smoothed, 1 - FLAGGED)
     return {
         "VUS-PR": vus_pr(labels, smoothed, window=window),

@@ -165,8 +165,8 @@ class NearestWindow(_WindowMethod):
         before = self.clean.positions < positions[0] - self.window
         after = self.clean.positions > positions[-1] + self.window
         outside = before | after
-        enough = outside.sum() >= 2 * self.window
-        return self.clean.values[outside] if enough else self.clean.values
+        sufficient = outside.sum() >= 2 * self.window
+        return self.clean.values[outside] if sufficient else self.clean.values
 
     def state(self) -> dict[str, Tensor]:
         values, positions = self.clean
