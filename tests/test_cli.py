@@ -204,7 +204,7 @@ def test_a_mistake_is_answered_with_a_sentence_and_status_2(arguments, fragments
     assert [one for one in fragments if one not in told] == [], told
 
 
-@pytest.mark.parametrize("learned", ["dim **", "zebras", "dim / 2"])
+@pytest.mark.parametrize("learned", ["dim **", "zebras", "dim / 2", "dim ** dim"])
 def test_a_users_file_with_a_wrong_formula_is_answered_with_a_sentence(mine, learned):
     mine.write_text(MINE.replace("3 * heads", learned), encoding="utf-8")
     assert learned in refused("list", f"{mine}:Near")

@@ -1,12 +1,13 @@
 r"""Dynamic: a small network reads the distance and writes a bias for every head.
 
-    score_h(m, n) = q_m·k_n/√d + MLP(sign(m − n)·ln(1 + |m − n|))_h,      MLP = Linear → SiLU → … → Linear
+    score_h(m, n) = q_m·k_n/√d + MLP(sign(m − n)·ln(1 + |m − n|))_h
+    MLP = Linear → SiLU → … → Linear
 
 `depth` counts the hidden layers. The dynamic position bias of Wang et al. 2022 (CrossFormer),
 arXiv:2108.00154, §3.3, by the logarithm of the distance as in Liu et al. 2022 (Swin v2),
-arXiv:2111.09883, which lets it go on past the trained length. Where positions are evenly spaced the
-network is evaluated at the 2·T − 1 distances, not at all T² pairs. The last layer has no constant: the
-softmax would take it off again.
+arXiv:2111.09883, which lets it go on past the trained length. Where positions are evenly spaced
+the network is evaluated at the 2·T − 1 distances, not at all T² pairs. The last layer has no
+constant: the softmax would take it off again.
 
 >>> ones = make("dynamic", dim=1, hidden=1, depth=1)
 >>> for parameter in ones.parameters():
@@ -14,7 +15,8 @@ softmax would take it off again.
 >>> bias = ones.bias(torch.tensor([7]), torch.tensor([7, 0, 14]))[0, 0, 0]
 >>> [round(value, 4) for value in bias.tolist()]     # SiLU(x + 1) at x = 0, ln 8, −ln 8
 [0.7311, 2.9441, -0.2738]
->>> sum(p.numel() for p in make("dynamic", dim=8, heads=4, hidden=16).parameters())     # 2·16 + 17·16 + 16·4
+>>> small = make("dynamic", dim=8, heads=4, hidden=16)
+>>> sum(p.numel() for p in small.parameters())     # 2·16 + 17·16 + 16·4
 368
 """
 

@@ -3,21 +3,24 @@ r"""FIRE: a small network reads the distance as a share of the way back to the f
     score_h(m, n) = q_m·k_n/√d + MLP(ψ(m − n)/ψ(max(m, L)))_h
     ψ(x) = ln(1 + |c|·x),  L = |l|·threshold
 
-Li et al. 2024, arXiv:2310.04418, §3. MLP = Linear → ReLU → Linear, without a constant at the end, which
-the softmax would take off again. c and l are learned and start at 0.1 and 1; threshold is 512. Up to L
-the network reads the distance alone; past it every distance is taken as a share of the farthest one, so
-that the network never reads more than it was trained on. m is the query's own position, so positions
-must restart at 0 with every sequence, as `positions.packed` and `positions.from_mask` make them. The
-paper is causal; for a key ahead, ψ takes the sign of m − n. The bias depends on m as well as on m − n:
-it is computed in blocks of queries, with one evaluation of the network for every pair.
+Li et al. 2024, arXiv:2310.04418, §3. MLP = Linear → ReLU → Linear, without a constant at the end,
+which the softmax would take off again. c and l are learned and start at 0.1 and 1; threshold is
+512. Up to L the network reads the distance alone; past it every distance is taken as a share of
+the farthest one, so that the network never reads more than it was trained on. m is the query's
+own position, so positions must restart at 0 with every sequence, as `positions.packed` and
+`positions.from_mask` make them. The paper is causal; for a key ahead, ψ takes the sign of m − n.
+The bias depends on m as well as on m − n: it is computed in blocks of queries, with one
+evaluation of the network for every pair.
 
 >>> fire = make("fire", dim=2, hidden=1)
 >>> for parameter in fire.mlp.parameters():
 ...     _ = torch.nn.init.ones_(parameter)
 >>> def share(m, n):     # the network is 1 + share
 ...     return round(fire.bias(torch.tensor([m]), torch.tensor([n])).item() - 1, 4)
->>> share(100, 90), share(511, 411), share(1024, 924)     # ln 2/ln 52.2, ln 11/ln 52.2, ln 11/ln 103.4
-(0.1753, 0.6063, 0.5169)
+>>> share(100, 90), share(511, 411)     # ln 2/ln 52.2, ln 11/ln 52.2
+(0.1753, 0.6063)
+>>> share(1024, 924)     # ln 11/ln 103.4
+0.5169
 >>> share(1024, 0), share(9, 9), share(90, 100)
 (1.0, 0.0, -0.1753)
 >>> [round(number.item(), 2) for number in (fire.c, fire.l)]

@@ -3,10 +3,11 @@ r"""KERPLE: every score pays for distance by a kernel whose shape each head lear
     score_h(m, n) = q_m·k_n/√d − p_h·ln(1 + a_h·|m − n|)      for kernel="log", the default
     score_h(m, n) = q_m·k_n/√d − a_h·|m − n|^p_h              for kernel="power", 0 < p_h < 2
 
-Chi et al. 2022, arXiv:2205.09921, §3.2. p starts uniform in (0, 2) and a in (0, 1). Both are positive
-by their formula: p = softplus(raw_p), or 2·sigmoid(raw_p) for the power; a = softplus(raw_a). What is
-trained may be any number, and nothing is clamped. The paper is causal; |m − n| extends it to both
-sides, and then it cannot tell before from after. A power with p = 1 is ALiBi with learned slopes.
+Chi et al. 2022, arXiv:2205.09921, §3.2. p starts uniform in (0, 2) and a in (0, 1). Both are
+positive by their formula: p = softplus(raw_p), or 2·sigmoid(raw_p) for the power; a =
+softplus(raw_a). What is trained may be any number, and nothing is clamped. The paper is causal;
+|m − n| extends it to both sides, and then it cannot tell before from after. A power with p = 1 is
+ALiBi with learned slopes.
 
 >>> kerple = make("kerple", dim=2, heads=2)
 >>> for raw in kerple.parameters():

@@ -1,11 +1,13 @@
-r"""Log-CPB: a small network reads the offset on a grid, by its logarithm, and writes a bias for every head.
+r"""Log-CPB: a network reads the logarithm of an offset on a grid and writes every head's bias.
 
-    score_h(m, n) = q_m·k_n/√d + 16·σ(MLP(s(8·(m − n)/(window − 1))))_h,      s(x) = sign(x)·log2(1 + |x|)/3
+    score_h(m, n) = q_m·k_n/√d + 16·σ(MLP(s(8·(m − n)/(window − 1))))_h
+    s(x) = sign(x)·log2(1 + |x|)/3
 
-Liu et al. 2022 (Swin v2), arXiv:2111.09883, §3.3. MLP = Linear → ReLU → Linear without a constant. Positions
-are points of a grid and m − n has a number for each axis: axes=2 is the paper's; the default of one axis
-is a sequence. window is the one that was trained with: a larger one later goes on from the same numbers,
-offset by offset, so keep the window when the resolution grows.
+Liu et al. 2022 (Swin v2), arXiv:2111.09883, §3.3. MLP = Linear → ReLU → Linear without a
+constant. Positions are points of a grid and m − n has a number for each axis: axes=2 is the
+paper's; the default of one axis is a sequence. window is the one that was trained with: a larger
+one later goes on from the same numbers, offset by offset, so keep the window when the resolution
+grows.
 
 >>> cpb = make("log_cpb", dim=2, window=8, hidden=1)
 >>> for parameter in cpb.parameters():
@@ -13,7 +15,7 @@ offset by offset, so keep the window when the resolution grows.
 >>> cpb.mlp[0].bias.data.zero_()
 tensor([0.])
 >>> bias = cpb.bias(torch.tensor([7]), torch.tensor([7, 6, 0, 8])).flatten()
->>> [round(value, 4) for value in torch.logit(bias / 16).tolist()]     # 0, log2(15/7)/3, log2(9)/3, ReLU(−…)
+>>> [round(value, 4) for value in torch.logit(bias / 16).tolist()]     # 0, log2(15/7)/3, log2(9)/3
 [0.0, 0.3665, 1.0566, 0.0]
 >>> cpb.bias(torch.tensor([7]), torch.tensor([7])).item()     # 16·σ(0)
 8.0

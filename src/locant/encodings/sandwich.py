@@ -3,10 +3,10 @@ r"""Sandwich: the waves of two sinusoidal positions, multiplied, and nothing els
     score_h(m, n) = q_m·k_n/√d + H/(8h)·Σ_c cos((m − n)·ω_c)
     ω_c = base^(−2c/width),  c = 0..width/2 − 1
 
-Chi et al. 2023, arXiv:2212.10356, §5. h = 1..H counts the heads: the first weighs distance most. It is
-added to the scaled score. The sum of cosines is largest at distance 0 and falls on the whole, with
-ripples. Nothing is learned. The paper takes width = 128 whatever the head's own width is, and is
-causal; the cosine extends it to both sides, and then it cannot tell before from after.
+Chi et al. 2023, arXiv:2212.10356, §5. h = 1..H counts the heads: the first weighs distance most.
+It is added to the scaled score. The sum of cosines is largest at distance 0 and falls on the
+whole, with ripples. Nothing is learned. The paper takes width = 128 whatever the head's own width
+is, and is causal; the cosine extends it to both sides, and then it cannot tell before from after.
 
 >>> sandwich = make("sandwich", dim=2, heads=2, width=8)
 >>> bias = sandwich.bias(torch.tensor([4]), torch.arange(4, -1, -1))[0, :, 0]

@@ -2,12 +2,13 @@ r"""Swin: one learned number for each offset on a grid and each head, added to t
 
     score_h(m, n) = q_m·k_n/√d + B_h[clip(m − n, ±(window − 1))]
 
-Liu et al. 2021, arXiv:2103.14030, §3.2, eq. 4. Positions are points of a grid and m − n has a number for
-each axis: axes=2 is the paper's, with (2·window − 1)² numbers a head. In a window of that size no offset
-is larger; past it, offsets share the number at the edge. The default of one axis is a sequence.
+Liu et al. 2021, arXiv:2103.14030, §3.2, eq. 4. Positions are points of a grid and m − n has a
+number for each axis: axes=2 is the paper's, with (2·window − 1)² numbers a head. In a window of
+that size no offset is larger; past it, offsets share the number at the edge. The default of one
+axis is a sequence.
 
 >>> swin = make("swin", dim=2, window=3, axes=2)
->>> swin.table.data = torch.arange(25.0)[:, None]     # 5·(offset on axis 0 + 2) + offset on axis 1 + 2
+>>> swin.table.data = torch.arange(25.0)[:, None]     # 5·(first offset + 2) + second offset + 2
 >>> keys = torch.tensor([[4, 4], [4, 3], [3, 4], [2, 2], [6, 6], [9, 4]])
 >>> swin.bias(torch.tensor([[4, 4]]), keys).flatten().tolist()
 [12.0, 13.0, 17.0, 24.0, 0.0, 2.0]

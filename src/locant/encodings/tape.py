@@ -2,10 +2,10 @@ r"""tAPE: sinusoidal waves whose speed fits the length of the series.
 
     PE(p, 2c) = sin(p·ω_c·D/length),   PE(p, 2c + 1) = cos(p·ω_c·D/length),      ω_c = base^(−2c/D)
 
-Foumani et al. 2024, arXiv:2305.16642, §4.1 (time absolute position encoding). A short series in a wide
-model is spread over more of the waves, so that the likeness of two positions falls with their distance;
-plain sinusoidal positions look too much alike there. length is that of the series: make it with theirs.
-An odd width drops the last cosine.
+Foumani et al. 2024, arXiv:2305.16642, §4.1 (time absolute position encoding). A short series in a
+wide model is spread over more of the waves, so that the likeness of two positions falls with
+their distance; plain sinusoidal positions look too much alike there. length is that of the
+series: make it with theirs. An odd width drops the last cosine.
 
 >>> x = make("tape", dim=4, length=8).embed(torch.ones(1, 2, 4), torch.tensor([1, 2]))
 >>> for row in (x[0] - 1).tolist():     # sin and cos of ½ and ½/100, then of 1 and 1/100

@@ -1,16 +1,17 @@
-r"""Transformer-XL: content meets content, and content meets distance, each with a learned push of its own.
+r"""Transformer-XL: content meets content, and content meets distance, each with its own vector.
 
     score_h(m, n) = ((q_m + u_h)·k_n + (q_m + v_h)·W_h R(m − n))/√d
     R(x) = [sin(x·ω_c) …, cos(x·ω_c) …],      ω_c = base^(−2c/D)
 
-Dai et al. 2019, arXiv:1901.02860, §3.3. R is sinusoidal, D wide, sines first; W, u and v are learned. Sines
-and cosines of a difference are sums of products of those of m and of n, so the second term is a dot
-product too: queries and keys become d + D wide, the keys by the waves of n, and no matrix of scores is
-needed. That holds at real and uneven positions, where the usual shift of a matrix does not. An odd
-width drops the last cosine.
+Dai et al. 2019, arXiv:1901.02860, §3.3. R is sinusoidal, D wide, sines first; W, u and v are
+learned. Sines and cosines of a difference are sums of products of those of m and of n, so the
+second term is a dot product too: queries and keys become d + D wide, the keys by the waves of n,
+and no matrix of scores is needed. That holds at real and uneven positions, where the usual shift
+of a matrix does not. An odd width drops the last cosine.
 
 >>> xl = make("transformer_xl", dim=2)
->>> xl.content.data, xl.position.data = torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 1.0]])     # u, v
+>>> xl.content.data = torch.tensor([[3.0, 0.0]])     # u
+>>> xl.position.data = torch.tensor([[0.0, 1.0]])     # v
 >>> xl.weight.data = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])     # W R = [sin x, cos x]
 >>> def score(q, k, m, n):     # before 1/√d
 ...     q, k = torch.tensor(q).view(1, 1, 1, 2), torch.tensor(k).view(1, 1, 1, 2)
