@@ -1,5 +1,4 @@
-"""Rotary whose frequencies live in the module, so that they follow it to any device and
-precision."""
+"""Rotary whose frequencies live in the module, so that they follow it to any device and dtype."""
 
 import torch
 

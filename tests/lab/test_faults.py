@@ -92,7 +92,7 @@ def test_a_file_that_is_no_store_is_told_and_left_as_it_is(folder, capsys, harm,
 def test_a_store_of_an_older_version_is_read_and_brought_up_to_date(folder):
     with contextlib.closing(sqlite3.connect(folder / STORE)) as base:
         base.execute("ALTER TABLE runs DROP COLUMN notes")
-    assert all(len(row.seeds) == 2 for row in read_record(Store(folder / STORE)).rows)
+    assert all(len(row.seeds) == 2 for row in read_record(Store(folder / STORE)).entrants)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])

@@ -90,6 +90,6 @@ class Calibration(NamedTuple):
         outlier = float(np.quantile((residual / scale).max(1), OUTLIER))
         return cls(scale, limit, outlier, scores, set_threshold(threshold, scores, width))
 
-    def with_threshold(self, wanted: str | float, width: int) -> Calibration:
+    def with_threshold(self, asked: str | float, width: int) -> Calibration:
         """Return the same calibration with another threshold."""
-        return self._replace(threshold=set_threshold(wanted, self.scores, width))
+        return self._replace(threshold=set_threshold(asked, self.scores, width))

@@ -74,11 +74,9 @@ class Detector:
             self,
         )
 
-    def with_threshold(self, wanted: str | float) -> Detector:
+    def with_threshold(self, asked: str | float) -> Detector:
         """Return the same detector with another threshold: "clean", a rate ("0.5%") or a score."""
-        return replace(
-            self, calibration=self.calibration.with_threshold(wanted, self.chosen.smooth)
-        )
+        return replace(self, calibration=self.calibration.with_threshold(asked, self.chosen.smooth))
 
     def check(self, names: tuple[str, ...], rows: int) -> None:
         """Refuse a series with other columns, or with too few rows."""

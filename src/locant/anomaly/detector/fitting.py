@@ -89,13 +89,13 @@ def _training_rows(series: Series, settings: Settings, train: Series | None) -> 
             f"detect needs at least {MIN_ROWS} rows to learn from. "
             f"{source.summary.file} gives {rows}."
         )
-    for name, wanted, most in (
+    for name, asked, most in (
         ("season", settings.season, rows // 2),
         ("smooth", settings.smooth, rows),
     ):
-        if wanted is not None and wanted > most:
+        if asked is not None and asked > most:
             raise ValueError(
-                f"detect was asked for {name}={wanted}, but only {rows} rows are learned from. "
+                f"detect was asked for {name}={asked}, but only {rows} rows are learned from. "
                 f"Allowed: at most {most}."
             )
     return rows

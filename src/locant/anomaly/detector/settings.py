@@ -50,12 +50,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         one_of("detect", "method", self.method, (methods.AUTO, *methods.names()))
-        wanted = (self.encodings,) if isinstance(self.encodings, str) else self.encodings
-        if not wanted:
+        asked = (self.encodings,) if isinstance(self.encodings, str) else self.encodings
+        if not asked:
             raise ValueError("detect needs at least one encoding.")
-        for name in wanted:
+        for name in asked:
             describe(name)
-        object.__setattr__(self, "encodings", tuple(dict.fromkeys(map(canonical, wanted))))
+        object.__setattr__(self, "encodings", tuple(dict.fromkeys(map(canonical, asked))))
         if positive("detect", "clean", self.clean) > 1:
             raise ValueError(
                 "detect needs a share of the series from 0 to 1 for clean. "

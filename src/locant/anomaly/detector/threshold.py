@@ -37,7 +37,7 @@ class Threshold:
     value: float
     origin: str
     measured: float | None  # the share of held-out rows above it; None when they are too few
-    wanted: float | None  # the rate of false alarms that was asked for, if one was
+    asked: float | None  # the rate of false alarms that was asked for, if one was
     rows: int  # held-out rows, on which false alarms were counted
     independent: int  # about so many independent scores they have after smoothing
     known_clean: bool  # whether the user said that all these rows are clean
@@ -53,13 +53,13 @@ class Threshold:
         Threshold: 4 (given). False alarms: not measured, 60 held-out rows are too few at this
         smoothing.
         """
-        origin = f" ({self.origin})" if self.wanted is None else ""
-        wanted = "" if self.wanted is None else f"asked {_percent(self.wanted)}, "
-        text = f"Threshold: {self.value:.3g}{origin}. False alarms: {wanted}"
+        origin = f" ({self.origin})" if self.asked is None else ""
+        asked = "" if self.asked is None else f"asked {_percent(self.asked)}, "
+        text = f"Threshold: {self.value:.3g}{origin}. False alarms: {asked}"
         if self.measured is None:
             return f"{text}not measured, {self.rows:,} held-out rows are too few at this smoothing."
         text += f"measured {_percent(self.measured)} on {self.rows:,} held-out rows."
-        if min(self.measured, self.wanted or 1.0) < 1 / self.independent:
+        if min(self.measured, self.asked or 1.0) < 1 / self.independent:
             text += (
                 f" Smoothing leaves about {self.independent} independent scores: "
                 "too few for so small a rate."
@@ -81,13 +81,13 @@ class CleanScores(NamedTuple):
     fitted: Floats | None
 
 
-def parse_threshold(wanted: str | float) -> tuple[str, float]:
+def parse_threshold(asked: str | float) -> tuple[str, float]:
     """Parse a threshold into ("clean", 0), ("rate", share) or ("value", number).
 
     >>> parse_threshold("clean"), parse_threshold("0.5%"), parse_threshold(3)
     (('clean', 0.0), ('rate', 0.005), ('value', 3.0))
     """
-    text = str(wanted).strip()
+    text = str(asked).strip()
     if text == "clean":
         return "clean", 0.0
     try:
@@ -104,13 +104,13 @@ def parse_threshold(wanted: str | float) -> tuple[str, float]:
     return "rate", number / 100
 
 
-def set_threshold(wanted: str | float, clean: CleanScores, width: int) -> Threshold:
+def set_threshold(asked: str | float, clean: CleanScores, width: int) -> Threshold:
     """Set a threshold from clean scores smoothed over a width; measure its rate of false alarms.
 
     Rows that may hold anomalies lose their highest scores before a rate is set on them, never
     before it is measured.
     """
-    kind, number = parse_threshold(wanted)
+    kind, number = parse_threshold(asked)
     scores = clean.held_out if clean.fitted is None else clean.fitted
     deviations = expected_maximum(len(scores) / max(width, 1))
 
@@ -127,7 +127,7 @@ def set_threshold(wanted: str | float, clean: CleanScores, width: int) -> Thresh
         value(scores),
         ORIGINS[kind],
         _false_alarm_rate(value, clean) if independent >= MIN_INDEPENDENT else None,
-        wanted=number if kind == "rate" else None,
+        asked=number if kind == "rate" else None,
         rows=len(clean.held_out),
         independent=independent,
         known_clean=clean.fitted is None,

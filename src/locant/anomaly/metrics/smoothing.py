@@ -20,7 +20,7 @@ REACH = 3  # standard deviations on either side; beyond there is next to nothing
 def default_width(length: int) -> int:
     """Return the default width for a series of so many points.
 
-    >>> usual_width(4000), usual_width(50), usual_width(10**6)
+    >>> default_width(4000), default_width(50), default_width(10**6)
     (50, 0, 200)
     """
     return min(length // SHARE, MOST)

@@ -82,22 +82,22 @@ def _first(*values: Any) -> Any:
 
 
 def _as_dict(config: Any) -> dict[str, Any]:
-    """What a config says, under the names that most configs use."""
+    """Return the values of a config, under the names that most configs use."""
     if isinstance(config, Mapping):
-        config = dict(config)
+        values = dict(config)
     elif hasattr(config, "to_dict"):
-        config = dict(config.to_dict())
+        values = dict(config.to_dict())
     else:
         raise ValueError(
             f"a transformers config or its dict is needed. Got {type(config).__name__} instead."
         )
     for name, others in _ALIASES.items():
-        found = [config[key] for key in (name, *others) if config.get(key) is not None]
+        found = [values[key] for key in (name, *others) if values.get(key) is not None]
         if name in getattr(config, "attribute_map", {}):
-            config[name] = getattr(config, name)
+            values[name] = getattr(config, name)
         elif found:
-            config[name] = found[0]
-    return config
+            values[name] = found[0]
+    return values
 
 
 def _need(config: Mapping[str, Any], key: str) -> int:

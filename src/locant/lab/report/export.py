@@ -63,5 +63,7 @@ def write_parquet(record: StudyRecord, path: Path) -> None:
             metrics = dict(zip(entrant.metrics, values, strict=True))
             names = {"name": entrant.name, "encoding": entrant.encoding, "seed": seed}
             lines.append({**names, **metrics})
+    file = io.BytesIO()  # polars' own errors of a full disk are no OSError
+    polars.DataFrame(lines).write_parquet(file)
     with write_atomically(path) as partial:
-        polars.DataFrame(lines).write_parquet(partial)
+        partial.write_bytes(file.getvalue())
