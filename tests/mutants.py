@@ -27,7 +27,7 @@ SIZE = {"dim": 16, "heads": 2, "length": 64}
 HEAD = """\
 # Planted bugs, and what catches them
 
-Made by `python tests/mutants.py` from tests/mutants.txt; tests/test_mutants.py plants every bug again.
+Made by `python tests/mutants.py` from tests/mutants.txt; tests/certification/test_mutants.py plants every bug again.
 
 Each of the {count} bugs is an encoding's own file with one passage changed. Every one is caught by the property named
 beside it, and the encodings as they are fail nothing.

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 LOCANT = Path(sys.executable).with_name("locant")
-WRONG = Path(__file__).parents[1] / "examples" / "wrong"
+WRONG = Path(__file__).parents[2] / "examples" / "wrong"
 SMALL = ("--quick", "--dim", "16", "--heads", "2", "--length", "32")
 ENV = {
     key: value
