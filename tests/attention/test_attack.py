@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 def attack(source, *options):
     """Run the attack on a copy of the library."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "attack.py"), "--start", "0", *options]
+    command = [sys.executable, str(ROOT / "benchmarks" / "attack"), "--start", "0", *options]
     environment = os.environ | {"PYTHONPATH": str(source)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 

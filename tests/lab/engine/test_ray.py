@@ -54,5 +54,5 @@ def test_a_killed_worker_costs_no_run(cluster, tmp_path):
     done = list(compute(runs))
     killer.join()
     assert killed, "no worker was there to be killed"
-    assert sorted(one.run.digest() for one in done) == sorted(run.digest() for run in runs)
+    assert sorted(one.digest for one in done) == sorted(run.digest() for run in runs)
     assert [one.error for one in done if one.error] == []
