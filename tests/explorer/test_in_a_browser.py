@@ -4,6 +4,7 @@ input."""
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,22 @@ def test_tabs_are_walked_with_the_arrow_keys(visit):
     assert seen.page.url.endswith("#detect")
     seen.page.keyboard.press("Home")
     seen.page.wait_for_selector(".worked")
+
+
+def test_a_tab_that_loads_late_does_not_replace_the_one_chosen_since(visit):
+    seen = visit("#detect")
+    seen.page.wait_for_selector(".drop")
+
+    def late(route):
+        time.sleep(1.5)
+        route.continue_()
+
+    seen.page.route("**/tabs/studies.js", late)
+    seen.page.get_by_role("tab", name="Studies").click()
+    seen.page.get_by_role("tab", name="Detect").click()
+    seen.page.wait_for_timeout(2500)
+    assert seen.page.locator("#panel").get_attribute("aria-label") == "Detect"
+    assert seen.page.locator(".drop").is_visible()
 
 
 def test_figures_and_their_numbers_can_be_kept(visit):

@@ -10,13 +10,16 @@ const list = document.getElementById("tabs");
 const remembered = {};
 let start;
 let open = null;
+let latest = 0; // how many times a tab was asked for: one that loads late must not replace a newer one
 
 async function show(name, chosen) {
+  const mine = (latest += 1);
   open?.close();
   open = null;
   showMessage("");
   const tab = start.tabs.find((one) => key(one) === name) ?? start.tabs[0];
   const { build } = await import(`./tabs/${key(tab)}.js`);
+  if (mine !== latest) return;
   for (const button of list.children) {
     const now = button.textContent === tab;
     button.setAttribute("aria-selected", String(now));
