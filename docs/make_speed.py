@@ -1,6 +1,6 @@
 """Copy README's tables of speed from docs/speed.md, which is what `locant bench` printed.
 
-locant bench --markdown --picture docs/pictures/growth.png > docs/speed.md
+locant bench --markdown --out docs/pictures/growth.png > docs/speed.md
 python docs/make_speed.py
 """
 
@@ -31,7 +31,7 @@ class Quoted(NamedTuple):
 QUOTED = [
     *(
         Quoted(
-            f"q and k (8, 8, {length}, 64) turned, {who}",
+            f"q and k (8, 8, {length}, 64) rotated, {who}",
             "× memcpy",
             ROTATION.format(length),
             row,
@@ -56,7 +56,7 @@ QUOTED = [
             "relative, both sides, uneven positions": "4,096",
             "relative, both sides, uneven positions, no distance clipped": "4,096",
             "alibi, both sides, real time stamps": "4,096",
-            "t5, causal, written down": "4,096",
+            "t5, causal, materialized": "4,096",
         }.items()
     ),
     *(
