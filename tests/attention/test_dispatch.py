@@ -145,3 +145,23 @@ def test_every_refusal_names_one_condition():
     reasons = [tiled.refuses(request._replace(**change)) for change in changes]
     assert all(reasons)
     assert len(set(reasons)) == len(reasons)
+
+
+def test_plan_refuses_what_attend_would_refuse():
+    encoding = locant.make("t5", dim=64, heads=4)
+    with pytest.raises(ValueError, match="4 query heads cannot share kv_heads=3"):
+        locant.plan(encoding, 10, kv_heads=3)
+    with pytest.raises(ValueError, match="floating-point dtype"):
+        locant.plan(encoding, 10, dtype=torch.int64)
+
+
+def test_a_scale_that_is_no_finite_number_is_refused_and_so_are_two_names_for_a_backend():
+    q = torch.randn(1, 2, 3, 4)
+    for scale in (float("nan"), float("inf"), "x"):
+        with pytest.raises(ValueError, match="finite number for scale"):
+            locant.attend(q, q, q, scale=scale)
+    with (
+        pytest.warns(DeprecationWarning, match="is now"),
+        pytest.raises(ValueError, match="leave path out"),
+    ):
+        locant.attend(q, q, q, path="explicit", backend="fused")

@@ -379,3 +379,8 @@ def test_the_order_of_fewer_than_three_positions_is_not_judged(length):
         found = certify(encoding, only=["order"])["order"]
         assert found.verdict == NOT_JUDGED
         assert "fewer than three positions" in found.message
+
+
+def test_a_certificate_of_no_property_at_all_is_refused():
+    with pytest.raises(ValueError, match="no property at all"):
+        locant.testing.assert_certified(locant.make("alibi", dim=8, heads=2), only=[])

@@ -57,9 +57,9 @@ def test_the_same_command_trains_nothing_and_one_more_encoding_only_that(whole):
     folder, _, before = whole
     with sqlite3.connect(folder / "locant-results/runs.sqlite") as base:
         stamps = dict(base.execute("SELECT digest, finished FROM runs"))
-    assert "runs, best so far" not in finish(folder)
+    assert "runs, best validation" not in finish(folder)
     assert kept(folder) == before
-    assert "10 of 10 runs, best so far" in finish(
+    assert "10 of 10 runs, best validation loss so far" in finish(
         folder, "--encodings", "rotary,t5,alibi"
     )  # told without a terminal
     assert len(kept(folder)) == len(before) + 2

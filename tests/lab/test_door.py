@@ -176,7 +176,7 @@ def test_a_notebook_gets_a_live_bar_and_other_outputs_lines(monkeypatch, capsys)
     bar.planned("runs", 2, [])
     bar.ended(None, RunResult("d", "c", {"name": "<b>"}, "done", {"validation": 0.5}))
     assert 'value="1" max="2"' in shown[-1]
-    assert "best so far &lt;b&gt; 0.500" in shown[-1]
+    assert "best validation score so far: &lt;b&gt; 0.500" in shown[-1]
 
 
 def test_the_example_is_short_and_runs(tmp_path):
@@ -193,3 +193,14 @@ def test_the_example_is_short_and_runs(tmp_path):
     assert "No conclusion is possible with 1 seed" in done.stdout
     assert (tmp_path / "order.html").is_file()
     assert len(Store(tmp_path / "locant-results" / "runs.sqlite").studies()) == 1
+
+
+def test_what_cannot_be_meant_is_refused_before_anything_trains(tmp_path):
+    given = {"quick": True, "store": tmp_path / "runs.sqlite"}
+    with pytest.raises(ValueError, match="no encodings"):
+        locant.lab.compare("order", encodings=[], **given)
+    with pytest.raises(ValueError, match="for a Ray cluster"):
+        locant.lab.compare("order", address="auto", **given)
+    with pytest.raises(ValueError, match="seeds are a whole number"):
+        locant.lab.compare("order", seeds=1.5, **given)
+    assert not (tmp_path / "runs.sqlite").exists()

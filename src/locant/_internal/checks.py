@@ -86,6 +86,13 @@ def positive(owner: str, option: str, value: Any) -> float:
     return float(value)
 
 
+def finite(owner: str, option: str, value: Any) -> float:
+    """Return the value as a float, when it is a finite number."""
+    if not _is_finite(value):
+        raise ValueError(f"{owner} needs a finite number for {option}. Got {value!r} instead.")
+    return float(value)
+
+
 def at_least(owner: str, option: str, value: Any, least: float) -> float:
     """The value as a float, when it is a finite number not below `least`."""
     if not _is_finite(value) or value < least:

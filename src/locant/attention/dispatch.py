@@ -218,6 +218,8 @@ def plan(
     pos       positions (K) of all keys, when they are not 0, 1, 2, …
     mask      boolean as in `attend`
 
+    Gradients count: inside torch.no_grad() a learned bias needs none, and another backend may serve.
+
     >>> plan(make("rotary", dim=64, heads=4), 512)
     Plan(backend='fused', why='plain attention')
     >>> plan(make("t5", dim=64, heads=4), 8192, causal=True).backend
@@ -239,6 +241,12 @@ def plan(
     q_pos = k_pos.narrow(axis, keys - min(queries, keys), min(queries, keys))
     heads, width = encoding.shape.heads, encoding.shape.head
     groups = heads if kv_heads is None else whole_number("plan", "kv_heads", kv_heads)
+    if heads % groups:
+        raise ValueError(
+            f"{heads} query heads cannot share kv_heads={groups}: the one must divide the other."
+        )
+    if not dtype.is_floating_point:
+        raise ValueError(f"plan needs a floating-point dtype. Got {dtype} instead.")
     token = torch.zeros(batch, heads, 1, width, dtype=dtype, device=device)
     first = prepare(encoding, q_pos.narrow(axis, 0, 1), k_pos.narrow(axis, 0, 1), like=token)
     inputs = prepare(encoding, q_pos, k_pos, like=token, causal=causal, mask=mask)

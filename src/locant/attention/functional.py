@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from locant._internal.checks import one_of, share, warn_renamed
+from locant._internal.checks import finite, one_of, share, warn_renamed
 from locant.attention import dispatch
 from locant.attention.backends.reference import AttentionWithWeights, attend_with_weights
 from locant.attention.inputs import AttentionInputs, prepare, rotate
@@ -62,8 +62,14 @@ def attend(
     torch.Size([2, 4, 10, 16])
     """
     if path is not None:
-        warn_renamed("attend(path=…)", "attend(backend=…)")
-        backend = "reference" if path == "explicit" else path
+        new = "reference" if path == "explicit" else path
+        warn_renamed(f"attend(path={path!r})", f"attend(backend={new!r})")
+        if backend not in ("auto", new):
+            raise ValueError(
+                f"attend was given backend={backend!r} and its earlier name path={path!r}: "
+                "leave path out."
+            )
+        backend = new
     one_of("attend", "backend", backend, ("auto", *dispatch.NAMES))
     states = _states(q_state, k_state)
     q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, states)
@@ -122,6 +128,6 @@ def _ready(
     check_states(encoding, states, inputs.sizes)
     if states is not None:
         inputs = inputs.with_states(*states)
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scale = q.shape[-1] ** -0.5 if scale is None else finite("attend", "scale", scale)
     q, k = rotate(inputs, q, k)
     return q, k, inputs, scale

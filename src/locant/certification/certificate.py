@@ -153,6 +153,11 @@ def certify(
         names = property_names()
     else:
         names = [only] if isinstance(only, str) else list(dict.fromkeys(only))
+        if not names:
+            raise ValueError(
+                "certify was asked for no property at all: only=[]. Leave `only` out for all of "
+                f"them.\n  Known: {', '.join(property_names())}"
+            )
     for chosen in names:
         _need_known(chosen, property_names())  # refuse a wrong name before anything runs
     findings = []

@@ -96,7 +96,7 @@ def check(
     certify = {
         "effort": "quick" if quick else effort,
         "seed": seed,
-        "only": listed("--only", only) if only else None,
+        "only": None if only is None else listed("--only", only),
     }
     calls = [(name, make, certify) for name in chosen]
     papers = _certify_all(calls, workers or min(os.cpu_count() or 1, len(chosen)))

@@ -95,7 +95,13 @@ def inheritance(path: Path, name: str) -> list[tuple[ClassName, Definition]]:
             f"{path.name} has no class {name!r}.{did_you_mean(name, module.classes)}\n"
             f"  Its classes: {', '.join(module.classes) or 'none'}"
         )
-    return [(found, define(found)) for found in _linearize(start, ())]
+    found = [(one, define(one)) for one in _linearize(start, ())]
+    if not module.classes[name].bases:
+        raise ValueError(
+            f"{path.name}:{name} is not an encoding: it inherits from nothing.\n"
+            f"  Write class {name}(Encoding), with from locant.encodings.base import Encoding."
+        )
+    return found
 
 
 def define(found: ClassName) -> Definition:

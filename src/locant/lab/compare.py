@@ -71,6 +71,14 @@ def compare(
 
     store = Path(store).expanduser()
     one_of("compare", "engine", engine, ("local", "ray"))
+    if engine == "local" and (address is not None or gpus_per_run):
+        raise ValueError(
+            "address and gpus_per_run are for a Ray cluster: give engine='ray', or leave them out."
+        )
+    if encodings is not None and not len(encodings):
+        raise ValueError("compare was given no encodings. Leave them out for the study's own.")
+    if isinstance(seeds, float):
+        raise ValueError(f"seeds are a whole number or a list of them. Got {seeds!r} instead.")
     whole_number("compare", "workers", workers, least=0)
     if store.suffix == ".gz":
         raise ValueError(

@@ -26,12 +26,12 @@ class Display(Watch):
     """Counts runs and failures and remembers the best so far; a subclass shows them."""
 
     def __init__(self) -> None:
-        self.sign = 1  # of the validation score: the higher, the better
+        self.sign, self.metric = 1, "score"  # of validation: the higher, the better
         self.best: tuple[float, str] = (float("-inf"), "")
         self.phase, self.done, self.runs, self.failed = "", 0, 0, 0
 
     def begun(self, task: TaskFacts) -> None:
-        self.sign = 1 if task.selects_higher else -1
+        self.sign, self.metric = (1 if task.selects_higher else -1), task.selection_metric
         self.best, self.failed = (float("-inf"), ""), 0
 
     def planned(self, phase: str, runs: int, known: list[RunResult]) -> None:
@@ -43,7 +43,8 @@ class Display(Watch):
     def ended(self, run: RunConfig, result: RunResult) -> None:
         self._count(result)
         self.done += 1
-        note = f"best so far {self.best[1]} {abs(self.best[0]):.3f}"
+        value = abs(self.best[0])
+        note = f"best validation {self.metric} so far: {self.best[1]} {value:.3f}"
         self.advance(f"{note}, {self.failed} failed" if self.failed else note)
 
     def _count(self, result: RunResult) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locant._internal.checks import one_of
-from locant._internal.files import write_atomically
+from locant._internal.files import check_file, write_atomically
 from locant.lab.report import export
 from locant.lab.report.conclusion import conclusion
 from locant.lab.report.score_table import scores, text_table
@@ -95,6 +95,7 @@ class StudyResult:
     def to_html(self, path: str | Path) -> Path:
         """Write the report as one page that needs no other file; return its path."""
         path = Path(path)
+        check_file("to_html:", path)
         text = html_page(self.records)
         with write_atomically(path) as partial:
             partial.write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from common_detection import as_series, csv, ran, wave
 
+import locant
 from locant import anomaly
 from locant.anomaly.detector import load
 
@@ -97,3 +98,9 @@ def test_a_detector_that_was_saved_before_still_loads_and_scores():
     found = detector.detect(replace(series, names=("a", "b")))
     assert 95 <= int(found.scores.argmax()) <= 108
     assert detector.calibration.threshold.asked == 0.02
+
+
+def test_data_that_are_no_path_and_no_series_are_refused_with_a_sentence():
+    for data in ([[1.0, 2.0]], None):
+        with pytest.raises(ValueError, match="needs the path of a file"):
+            locant.anomaly.detect(data)

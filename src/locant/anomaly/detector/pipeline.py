@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -185,6 +186,12 @@ def _read(source: Source, on_series: Callable[[Series], None] | None, **reading:
     """Read a file; a series is taken as it is."""
     if isinstance(source, Series):
         return source
+    if not isinstance(source, str | os.PathLike):
+        raise ValueError(
+            f"detect needs the path of a file, or a series that read_series has read. "
+            f"Got {type(source).__name__} instead.\n"
+            "  Write a frame or an array to a CSV file first."
+        )
     series = read_series(source, **reading)
     if on_series is not None:
         on_series(series)
