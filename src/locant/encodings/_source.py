@@ -98,8 +98,8 @@ def inheritance(path: Path, name: str) -> list[tuple[ClassName, Definition]]:
     found = [(one, define(one)) for one in _linearize(start, ())]
     if not module.classes[name].bases:
         raise ValueError(
-            f"{path.name}:{name} is not an encoding: it inherits from nothing.\n"
-            f"  Write class {name}(Encoding), with from locant.encodings.base import Encoding."
+            f"{name} is not an encoding: it inherits from nothing. Write class Mine(Encoding), or "
+            "wrap a module\n  or a function that you have: locant.adapt(module, dim=64, heads=4)."
         )
     return found
 
