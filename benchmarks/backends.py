@@ -66,7 +66,10 @@ def main() -> None:
                     best,
                 ]
             )
-    title = f"Attention forward + backward, × reference: 8 heads of 16, 2,048 tokens, {threads} thread(s)"
+    title = (
+        f"Attention forward + backward, × reference: 8 heads of 16, 2,048 tokens, {threads} "
+        "thread(s)"
+    )
     table(title, ["", "length", "fused", "blocked", "quickest"], rows)
 
 

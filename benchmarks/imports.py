@@ -13,7 +13,9 @@ from _table import table
 
 CASES = {
     "import torch": "import torch",
-    "import torch, then locant and all its public names": "import torch, locant; [getattr(locant, n) for n in locant.__all__]",
+    "import torch, then locant and all its public names": (
+        "import torch, locant; [getattr(locant, n) for n in locant.__all__]"
+    ),
     "import locant": "import locant",
 }
 

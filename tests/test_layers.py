@@ -184,7 +184,10 @@ def test_tasks_and_metrics_know_no_encoding(file):
 
 
 def test_importing_locant_and_reading_its_names_imports_no_torch():
-    code = "import sys, locant; dir(locant); locant.names(); locant.Shape(8); locant.__version__; dir(locant.encodings)"
+    code = (
+        "import sys, locant; dir(locant); locant.names(); locant.Shape(8); locant.__version__; "
+        "dir(locant.encodings)"
+    )
     subprocess.run(
         [sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True, timeout=60
     )

@@ -32,7 +32,8 @@ class Shape:
             fits = [h for h in range(1, self.dim + 1) if self.dim % h == 0]
             near = sorted(sorted(fits, key=lambda h: abs(h - self.heads))[:6])
             raise ValueError(
-                f"dim={self.dim} cannot be shared among heads={self.heads}: each head needs the same width.\n"
+                f"dim={self.dim} cannot be shared among heads={self.heads}: each head needs the "
+                "same width.\n"
                 f"  Head counts that fit dim={self.dim}: {', '.join(map(str, near))}"
             )
 

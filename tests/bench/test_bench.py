@@ -129,8 +129,15 @@ def test_every_part_measures_something_and_json_holds_it_all(tmp_path):
     assert told["quick"]
     assert told["about"]["threads"] == 1
     assert [table["table"] for table in told["tables"]] == [
-        "rotation-128", "biases", "memory", "decoding", "step", "training", "sweep", "engine",
-    ]  # fmt: skip
+        "rotation-128",
+        "biases",
+        "memory",
+        "decoding",
+        "step",
+        "training",
+        "sweep",
+        "engine",
+    ]
     assert all(table["rows"] for table in told["tables"])
     assert (tmp_path / "growth.png").stat().st_size > 10_000
 

@@ -62,7 +62,10 @@ def test_the_names_are_these():
 
 
 def test_describing_every_encoding_imports_no_torch():
-    code = "import sys, locant.encodings.registry as c; [c.describe(n).parameters(c.Shape(64, 4)) for n in c.names()]"
+    code = (
+        "import sys, locant.encodings.registry as c; [c.describe(n).parameters(c.Shape(64, 4)) "
+        "for n in c.names()]"
+    )
     subprocess.run(
         [sys.executable, "-c", f"{code}; assert not {{'torch', 'numpy'}} & set(sys.modules)"],
         check=True,

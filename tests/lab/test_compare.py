@@ -189,7 +189,10 @@ def test_reports_come_from_the_store_alone_in_every_format(whole):
     run("report", "tiny", "--parquet", "out/runs.parquet")
     assert polars.read_parquet(folder / "out/runs.parquet").height >= 8
     assert "tiny-" in run("runs")
-    code = "import sys, runpy; sys.argv = ['locant', 'report', 'tiny']\nfrom locant.cli.app import app\n"
+    code = (
+        "import sys, runpy; sys.argv = ['locant', 'report', 'tiny']\nfrom locant.cli.app import "
+        "app\n"
+    )
     code += "try:\n    app()\nexcept SystemExit: pass\nassert 'torch' not in sys.modules"
     subprocess.run(
         [LOCANT.with_name("python"), "-c", code],

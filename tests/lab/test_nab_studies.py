@@ -69,7 +69,8 @@ def test_what_cannot_be_compared_is_told_before_anything_trains(
     path.write_text(
         "\n".join(f"{line},{'more' if not at else at % 7}" for at, line in enumerate(lines))
     )
-    row = 'title = "t"\ncontrols = ["none"]\nencodings = [{ name = "a", encoding = "t5", positions = "times" }]\n'
+    row = 'title = "t"\ncontrols = ["none"]\n'
+    row += 'encodings = [{ name = "a", encoding = "t5", positions = "times" }]\n'
     (tmp_path / "clock.toml").write_text(row + 'seeds = "all"\ntask = "real-anomalies"\n')
     (tmp_path / "order.toml").write_text(row + 'task = "order"\n')
     with pytest.raises(SystemExit) as end:

@@ -1,4 +1,5 @@
-"""Processes that work for this one: a single worker with a pipe, and a pool of workers for many calls.
+"""Processes that work for this one: a single worker with a pipe, and a pool of workers for many
+calls.
 
 A worker may be killed at any moment, and nothing waits for a lock that it held. When the process
 that started a worker is gone, however it ended, the worker ends too. Workers never receive Ctrl-C:

@@ -218,7 +218,8 @@ def plan(
     pos       positions (K) of all keys, when they are not 0, 1, 2, …
     mask      boolean as in `attend`
 
-    Gradients count: inside torch.no_grad() a learned bias needs none, and another backend may serve.
+    Gradients count: inside torch.no_grad() a learned bias needs none, and another backend may
+    serve.
 
     >>> plan(make("rotary", dim=64, heads=4), 512)
     Plan(backend='fused', why='plain attention')

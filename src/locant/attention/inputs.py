@@ -136,7 +136,8 @@ class AttentionInputs:
         return (order if self.mask is None else order & self.mask), False
 
     def by_blocks(self, dtype: torch.dtype) -> ByBlocks:
-        """Return the bias by query blocks, under the mask and the causal order, in float32 or wider."""
+        """Return the bias by query blocks, under the mask and the causal order, in float32 or
+        wider."""
         if dtype not in self._by_blocks:
             self._by_blocks[dtype] = self._make_blocks(dtype)
         return self._by_blocks[dtype]

@@ -44,7 +44,8 @@ class KVBuffer:
         return free
 
     def write(self, first: int, k: Tensor, v: Tensor) -> None:
-        """Write keys and values behind those in use; what autograd saved of the others stays valid."""
+        """Write keys and values behind those in use; what autograd saved of the others stays
+        valid."""
         for to, part in ((self.k, k), (self.v, v)):
             to.data[..., first : first + part.shape[-2], :] = part
 

@@ -1,4 +1,5 @@
-"""Self-attention as a layer: projections around `attend`, attention weights, decoding with a cache."""
+"""Self-attention as a layer: projections around `attend`, attention weights, decoding with a
+cache."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ class Attention(nn.Module):
     def step(
         self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
     ) -> tuple[Tensor, Cache]:
-        """Attend causally from new tokens x (B,T,D) to the cache and themselves: output, new cache."""
+        """Attend causally from new tokens x (B,T,D) to the cache and themselves: output, new
+        cache."""
         x = self._embed(x, pos)
         check_cache(cache, x)
         inputs = prepare_step(

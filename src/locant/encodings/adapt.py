@@ -40,7 +40,8 @@ def adapt(
     >>> class Ramp(torch.nn.Module):
     ...     def forward(self, x, pos):
     ...         return x + pos[..., None].to(x.dtype)
-    >>> adapt(Ramp(), dim=8, extrapolates=True).embed(torch.zeros(1, 2, 8), torch.tensor([3, 4]))[0, :, 0].tolist()
+    >>> ramp = adapt(Ramp(), dim=8, extrapolates=True)
+    >>> ramp.embed(torch.zeros(1, 2, 8), torch.tensor([3, 4]))[0, :, 0].tolist()
     [3.0, 4.0]
     """
     shape = Shape(dim, heads, length)

@@ -12,8 +12,9 @@ in every head (the middle one of an odd number aside).
 [0.5, 0.25, 0.125]
 >>> make("alibi", dim=6, heads=6).slope.tolist()
 [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]
->>> for sides in ("symmetric", "causal", "two-sided"):     # slopes 1/16 and 1/256; a key 2 behind, a key 2 ahead
-...     make("alibi", dim=2, heads=2, sides=sides).bias(torch.tensor([5]), torch.tensor([3, 7]))[0, :, 0].tolist()
+>>> query, keys = torch.tensor([5]), torch.tensor([3, 7])     # a key 2 behind, a key 2 ahead
+>>> for sides in ("symmetric", "causal", "two-sided"):     # slopes 1/16 and 1/256
+...     make("alibi", dim=2, heads=2, sides=sides).bias(query, keys)[0, :, 0].tolist()
 [[-0.125, -0.125], [-0.0078125, -0.0078125]]
 [[-0.125, 0.125], [-0.0078125, 0.0078125]]
 [[-0.125, -0.0078125], [-0.0078125, -0.125]]

@@ -12,7 +12,8 @@ the position: Liu et al. 2020, arXiv:2003.09229.
 >>> ones = make("continuous", dim=1, hidden=1, length=10)
 >>> for parameter in ones.parameters():
 ...     _ = torch.nn.init.ones_(parameter)
->>> ones.embed(torch.ones(1, 2, 1), torch.tensor([5, -20])).flatten().tolist()     # 1 + ReLU(p/10 + 1) + 1
+>>> # 1 + ReLU(p/10 + 1) + 1
+>>> ones.embed(torch.ones(1, 2, 1), torch.tensor([5, -20])).flatten().tolist()
 [3.5, 2.0]
 >>> small = make("continuous", dim=128, std=0.02).mlp
 >>> round(small[-1].weight.std().item(), 3), small[-1].bias.abs().max().item()

@@ -6,7 +6,8 @@ Li et al. 2021, arXiv:2106.02795, §3. p may have several axes (W then has a row
 it is, the dot product of two feature vectors depends on the difference of their positions alone.
 
 >>> fourier = make("fourier", dim=8)
->>> a, b = fourier.features(torch.tensor([3.0, 5.0])), fourier.features(torch.tensor([103.0, 105.0]))
+>>> a = fourier.features(torch.tensor([3.0, 5.0]))
+>>> b = fourier.features(torch.tensor([103.0, 105.0]))
 >>> bool((a[0] @ a[1] - b[0] @ b[1]).abs() < 1e-6)
 True
 >>> round(make("fourier", dim=2**16, hidden=1, gamma=5.0).frequency.std().item(), 2)     # 1/γ
@@ -14,9 +15,11 @@ True
 >>> ones = make("fourier", dim=2, hidden=1)
 >>> for parameter in ones.parameters():
 ...     _ = torch.nn.init.ones_(parameter)
->>> [round(value, 4) for value in ones.features(torch.tensor([3])).flatten().tolist()]     # cos 3/√2, sin 3/√2
+>>> # cos 3/√2, sin 3/√2
+>>> [round(value, 4) for value in ones.features(torch.tensor([3])).flatten().tolist()]
 [-0.7, 0.0998]
->>> [round(value, 4) for value in ones.embed(torch.ones(1, 1, 2), torch.tensor([0])).flatten().tolist()]
+>>> embedded = ones.embed(torch.ones(1, 1, 2), torch.tensor([0]))
+>>> [round(value, 4) for value in embedded.flatten().tolist()]
 [3.6322, 3.6322]
 """
 

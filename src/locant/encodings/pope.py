@@ -12,9 +12,11 @@ cosines, then times sines. δ turns the queries (by −δ), which is the same an
 ...     pope.delta.data.fill_(delta)
 ...     q, k = pope.rotate(zero, zero, torch.tensor([m]), torch.tensor([n]))
 ...     return round((q * k).sum().item(), 4)
->>> score(7, 7, 0.0), score(7, 7, 1.0), score(7, 7, -7.0)     # 2·ln(2)²: every cosine is 1; δ is kept at 0 and −2π
+>>> # 2·ln(2)²: every cosine is 1; δ is kept at 0 and −2π
+>>> score(7, 7, 0.0), score(7, 7, 1.0), score(7, 7, -7.0)
 (0.9609, 0.9609, 0.9609)
->>> score(7, 8, -1.0), score(8, 7, -1.0)     # ln(2)²·(cos 0 + cos 0.99) and ln(2)²·(cos 2 + cos 1.01)
+>>> # ln(2)²·(cos 0 + cos 0.99) and ln(2)²·(cos 2 + cos 1.01)
+>>> score(7, 8, -1.0), score(8, 7, -1.0)
 (0.7441, 0.0556)
 """
 

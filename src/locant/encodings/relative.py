@@ -6,7 +6,8 @@ The per-distance bias of Raffel et al. 2020, arXiv:1910.10683, §2.1, without it
 distances past max_distance on one side share one number.
 
 >>> relative = make("relative", dim=8, heads=2, max_distance=4)
->>> relative.table.data = torch.stack([torch.arange(-4.0, 5), torch.arange(4.0, -5, -1)], 1)     # ± the distance
+>>> # ± the distance
+>>> relative.table.data = torch.stack([torch.arange(-4.0, 5), torch.arange(4.0, -5, -1)], 1)
 >>> relative.bias(torch.tensor([6]), torch.tensor([0, 3, 6, 9, 12]))[0, :, 0].tolist()
 [[4.0, 3.0, 0.0, -3.0, -4.0], [-4.0, -3.0, 0.0, 3.0, 4.0]]
 >>> many = make("relative", dim=64, heads=64).table

@@ -19,14 +19,18 @@ the axes. The scalings stand in _rope/scalings.py.
 [-0.99, 0.1411, 0.9996, 0.03]
 >>> turned([1.0, 1.0, 0.0, 0.0], 3, pairing="half", base=100.0)     # cos 3, cos 0.3, sin 3, sin 0.3
 [-0.99, 0.9553, 0.1411, 0.2955]
->>> turned([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], 3, pairing="interleaved", width=4)     # the exponent is over the width
+>>> # the exponent is over the width
+>>> turned([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], 3, pairing="interleaved", width=4)
 [-0.99, 0.1411, 0.9996, 0.03, 1.0, 0.0]
 >>> turned([1.0, 0.0, 1.0, 0.0], [3, 0], pairing="interleaved", axes=2)
 [-0.99, 0.1411, 1.0, 0.0]
->>> turned([1.0, 0.0], 3, scaling={"type": "yarn", "factor": 4.0, "original_length": 2048})     # times 0.1·ln 4 + 1
+>>> # times 0.1·ln 4 + 1
+>>> turned([1.0, 0.0], 3, scaling={"type": "yarn", "factor": 4.0, "original_length": 2048})
 [-1.1272, 0.1607]
->>> dynamic = {"type": "dynamic-ntk", "factor": 1.0, "original_length": 4}     # 8 in use: base·2², so θ = 1, 0.005
->>> turned([1.0, 0.0, 1.0, 0.0], 7, pairing="interleaved", scaling=dynamic)     # cos 7, sin 7, cos 0.035, sin 0.035
+>>> # 8 in use: base·2², so θ = 1, 0.005
+>>> dynamic = {"type": "dynamic-ntk", "factor": 1.0, "original_length": 4}
+>>> # cos 7, sin 7, cos 0.035, sin 0.035
+>>> turned([1.0, 0.0, 1.0, 0.0], 7, pairing="interleaved", scaling=dynamic)
 [0.7539, 0.657, 0.9994, 0.035]
 """
 

@@ -11,13 +11,16 @@ K, d) tensor is needed.
 >>> [(tuple(table.shape), round(table.std().item(), 2)) for table in shaw.parameters()]
 [((33, 64), 0.02), ((33, 64), 0.02)]
 >>> shaw = make("shaw", dim=4, max_distance=2)
->>> shaw.keys.data = torch.arange(-2.0, 3)[:, None].expand(5, 4)     # a^K is the distance n − m, four times
+>>> # a^K is the distance n − m, four times
+>>> shaw.keys.data = torch.arange(-2.0, 3)[:, None].expand(5, 4)
 >>> shaw.values.data = 10 * shaw.keys.data
->>> at = torch.tensor([6]), torch.tensor([1, 5, 6, 8])     # a query, and keys 5 and 1 behind, at it, and 2 ahead
+>>> # a query, and keys 5 and 1 behind, at it, and 2 ahead
+>>> at = torch.tensor([6]), torch.tensor([1, 5, 6, 8])
 >>> q, k = torch.full((1, 1, 1, 4), 0.5), torch.ones(1, 1, 4, 4)     # q with its scale in it
 >>> shaw.rescore(q @ k.mT, q, k, *at).flatten().tolist()     # 2 + 4·0.5·distance
 [-2.0, 0.0, 2.0, 6.0]
->>> shaw.mix(torch.tensor([0.5, 0.25, 0.0, 0.25]).view(1, 1, 1, 4), k, *at).flatten().tolist()     # 1 − 10 − 2.5 + 5
+>>> # 1 − 10 − 2.5 + 5
+>>> shaw.mix(torch.tensor([0.5, 0.25, 0.0, 0.25]).view(1, 1, 1, 4), k, *at).flatten().tolist()
 [-6.5, -6.5, -6.5, -6.5]
 """
 

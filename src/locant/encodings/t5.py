@@ -8,11 +8,14 @@ sides="both" gives each side half of the buckets; sides="behind" is the decoder'
 bucket 0. T5 itself does not divide by √d: `attend(…, scale=1.0)` does the same.
 
 >>> t5 = make("t5", dim=8, heads=2)
->>> t5.bucket(torch.tensor([0, -1, -7, -8, -15, -16, -20, -32, -64, -127, -128, 1, 8, 127])).tolist()
+>>> offsets = torch.tensor([0, -1, -7, -8, -15, -16, -20, -32, -64, -127, -128, 1, 8, 127])
+>>> t5.bucket(offsets).tolist()
 [0, 1, 7, 8, 9, 10, 10, 12, 14, 15, 15, 17, 24, 31]
->>> make("t5", dim=8, sides="behind").bucket(torch.tensor([0, -1, -15, -16, -20, -64, -1000, 1, 127])).tolist()
+>>> offsets = torch.tensor([0, -1, -15, -16, -20, -64, -1000, 1, 127])
+>>> make("t5", dim=8, sides="behind").bucket(offsets).tolist()
 [0, 1, 15, 16, 17, 26, 31, 0, 0]
->>> t5.table.data = torch.stack([torch.arange(32.0), -torch.arange(32.0)], 1)     # each head's number is its bucket's
+>>> # each head's number is its bucket's
+>>> t5.table.data = torch.stack([torch.arange(32.0), -torch.arange(32.0)], 1)
 >>> t5.bias(torch.tensor([5]), torch.tensor([3, 5, 6]))[0, :, 0].tolist()
 [[2.0, 0.0, 17.0], [-2.0, -0.0, -17.0]]
 >>> round(make("t5", dim=64, heads=64).table.std().item(), 2)

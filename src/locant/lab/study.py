@@ -273,7 +273,8 @@ def _row_name(encoding: str, others: list[str]) -> str:
     """The class alone of a user's encoding; with its file, or its whole path, where another would
     be called the same.
 
-    >>> _row_name("a/mine.py:Mine", ["a/mine.py:Mine"]), _row_name("a/mine.py:Mine", ["a/mine.py:Mine", "b/my.py:Mine"])
+    >>> mine, other = "a/mine.py:Mine", "b/my.py:Mine"
+    >>> _row_name(mine, [mine]), _row_name(mine, [mine, other])
     ('Mine', 'mine.py:Mine')
     """
     taken = [*names(), *CONTROLS]

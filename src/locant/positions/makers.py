@@ -48,7 +48,8 @@ def from_mask(mask: Tensor) -> Tensor:
 
 
 def packed(lengths: Sequence[int] | Tensor, *, device: torch.device | str | None = None) -> Packed:
-    """Pack several sequences into one row: positions restart, and no sequence sees another's tokens.
+    """Pack several sequences into one row: positions restart, and no sequence sees another's
+    tokens.
 
     >>> packed([2, 3]).positions.tolist()
     [0, 1, 0, 1, 2]

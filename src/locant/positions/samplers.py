@@ -101,7 +101,8 @@ def skips(
 
 
 def _device(generator: torch.Generator | None) -> torch.device:
-    """Draw random numbers on the generator's device, so that a seed means the same on any device."""
+    """Draw random numbers on the generator's device, so that a seed means the same on any
+    device."""
     return torch.device("cpu") if generator is None else generator.device
 
 

@@ -31,8 +31,15 @@ MEANS = {
 }
 
 
-ACCURACY = {"metric": "accuracy", "chooses": "accuracy", "chooses_higher": True, "higher_is_better": True, "chance": 0.25,
-            "length": 32, "threshold": 0.9}  # fmt: skip
+ACCURACY = {
+    "metric": "accuracy",
+    "chooses": "accuracy",
+    "chooses_higher": True,
+    "higher_is_better": True,
+    "chance": 0.25,
+    "length": 32,
+    "threshold": 0.9,
+}
 
 
 PAPERS = [

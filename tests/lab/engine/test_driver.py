@@ -110,8 +110,14 @@ def test_every_row_gets_as_many_tries_whatever_it_learns(tiny):
     study, store = tiny(search=SEARCH, encodings=["rotary", "t5"])
     seen = []
     Driver(study, store, scripted(lambda run: 0.5, seen)).finish(FACTS, "t")
-    first = {name: {multiples(run, study) for run in seen if run.name == name and run.seed == FIRST_SEARCH_SEED}
-             for name in ("rotary", "t5")}  # fmt: skip
+    first = {
+        name: {
+            multiples(run, study)
+            for run in seen
+            if run.name == name and run.seed == FIRST_SEARCH_SEED
+        }
+        for name in ("rotary", "t5")
+    }
     assert {name: len(tried) for name, tried in first.items()} == {"rotary": 4, "t5": 4}
     assert {run.name for run in seen if is_search(run)} == {
         "rotary",
@@ -155,7 +161,10 @@ def test_fixed_points_of_the_grid_are_run_on_fresh_seeds_for_every_row(tiny):
     )
     checks = [run for run in seen if run.seed >= FIRST_CHECK_SEED]
     assert {(run.name, *multiples(run, study)) for run in checks if run.name == "t5"} == {
-        ("t5", 1.0, 1.0), ("t5", 1.0, 10.0), ("t5", 1.0, 100.0)}  # fmt: skip
+        ("t5", 1.0, 1.0),
+        ("t5", 1.0, 10.0),
+        ("t5", 1.0, 100.0),
+    }
     assert {multiples(run, study)[0] for run in checks if run.name == "rotary"} == {
         round(1 / 3, 6),
         1.0,

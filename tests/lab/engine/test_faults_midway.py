@@ -23,9 +23,13 @@ from locant.lab.store.store_errors import StoreError
 
 STORE = "runs.sqlite"
 MORE = ("--seeds", "6", "--store", STORE)
-IMPATIENT = "from locant.lab.store.store import Store; Store.timeout = 0.5; from locant.cli import main; main()"
+IMPATIENT = (
+    "from locant.lab.store.store import Store; Store.timeout = 0.5; from locant.cli import main; "
+    "main()"
+)
 FULL_DISK = """
-mount -t tmpfs -o size=256k none room && cp tiny.toml room && cd room && head -c 200k /dev/zero > filler || exit 1
+mount -t tmpfs -o size=256k none room && cp tiny.toml room && cd room \\
+&& head -c 200k /dev/zero > filler || exit 1
 "$@"; echo status $? >&2
 rm filler; "$@" && cp runs.sqlite ..
 """

@@ -14,7 +14,10 @@ SENTENCE = (
 )
 CLAIM = "cacheable_keys"
 BOUND = 1e-4
-WHY = "a row computed alone differs in the order of float32 sums alone; borrowed positions move it by its full size"
+WHY = (
+    "a row computed alone differs in the order of float32 sums alone; borrowed positions move it "
+    "by its full size"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -38,7 +41,10 @@ def measure(probe: Probe) -> PropertyResult:
     if rows > BOUND:
         message += " A row goes by another row's positions or tokens."
     elif errors["heads"] > BOUND:
-        message = f"Other tokens in the first head move the other heads' outputs by {show(errors['heads'])} of their size."
+        message = (
+            "Other tokens in the first head move the other heads' outputs by "
+            f"{show(errors['heads'])} of their size."
+        )
     return PropertyResult(
         all(error <= BOUND for error in errors.values()),
         show(max(errors.values())),

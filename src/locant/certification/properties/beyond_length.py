@@ -34,7 +34,10 @@ def measure(probe: Probe) -> PropertyResult:
         message = "Every position gets the same, so there is no value past the length to look at."
         return PropertyResult(None, "–", message, {"outcome": "same"})
     outcome = "finite" if finite else "not finite"
-    message = f"Positions {length} to {FAR + 1:,}, past the length of {length}, get values that are {outcome}."
+    message = (
+        f"Positions {length} to {FAR + 1:,}, past the length of {length}, get values that are "
+        f"{outcome}."
+    )
     return PropertyResult(finite, outcome, message, {"outcome": outcome})
 
 

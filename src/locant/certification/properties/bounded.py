@@ -8,10 +8,16 @@ from locant.certification.probe import Probe, PropertyResult, show, signature
 from locant.encodings.base import overrides
 
 NAME = "bounded"
-SENTENCE = "What it adds to the input or the scores, or multiplies by, stays in a fixed range at any position."
+SENTENCE = (
+    "What it adds to the input or the scores, or multiplies by, stays in a fixed range at any "
+    "position."
+)
 CLAIM = "bounded"
 BOUND = 2.0
-WHY = "sums of waves reach their full range slowly, so the far range may be somewhat wider; what grows, grows a thousandfold"
+WHY = (
+    "sums of waves reach their full range slowly, so the far range may be somewhat wider; what "
+    "grows, grows a thousandfold"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -28,7 +34,10 @@ def measure(probe: Probe) -> PropertyResult:
     for index in (near, far):
         sizes.append(float(signature(encoding, probe.at(index), origin).abs().max()))
     growth = sizes[1] / max(sizes[0], 1e-30)
-    message = f"At most {show(sizes[0])} up to position {int(near[-1])}, {show(sizes[1])} up to {int(far[-1]):,}."
+    message = (
+        f"At most {show(sizes[0])} up to position {int(near[-1])}, {show(sizes[1])} up to "
+        f"{int(far[-1]):,}."
+    )
     return PropertyResult(
         growth <= BOUND,
         show(sizes[1]),

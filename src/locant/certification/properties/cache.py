@@ -29,7 +29,10 @@ def measure(probe: Probe) -> PropertyResult:
     )  # its middle is the end of the made length
     if not _refuses(net, x, across):
         error = max(error, _error(net, x, across))
-    message = f"Outputs differ by {show(error)} of their size between a cache and a full pass of {count} tokens."
+    message = (
+        f"Outputs differ by {show(error)} of their size between a cache and a full pass of {count} "
+        "tokens."
+    )
     return PropertyResult(error <= BOUND, show(error), message, {"error": error})
 
 

@@ -22,5 +22,8 @@ def measure(probe: Probe) -> PropertyResult:
         x = probe.tokens(count, more=seed)
         changed = torch.cat([x[:, :cut], 3 * probe.tokens(count - cut, more=seed + 50)], 1)
         worst = max(worst, relative(net(changed, pos)[:, :cut], net(x, pos)[:, :cut]))
-    message = f"Other tokens from place {cut} on change the outputs before it by {show(worst)} of their size."
+    message = (
+        f"Other tokens from place {cut} on change the outputs before it by {show(worst)} of their "
+        "size."
+    )
     return PropertyResult(worst <= BOUND, show(worst), message, {"leak": worst})

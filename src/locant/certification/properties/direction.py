@@ -8,7 +8,10 @@ NAME = "direction"
 SENTENCE = "A key before and a key after, equally far, can be told apart."
 CLAIM = "tells_direction"
 BOUND = 1e-4
-WHY = "what sees distance alone mirrors its outputs to float32 rounding, below 1e-5; ten times that is a signal"
+WHY = (
+    "what sees distance alone mirrors its outputs to float32 rounding, below 1e-5; ten times that "
+    "is a signal"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -22,7 +25,10 @@ def measure(probe: Probe) -> PropertyResult:
     least = min(moved)
     message = f"Mirrored tokens move the mirrored outputs by {show(least)}."
     if least <= BOUND:
-        message += " It cannot tell left from right, so an encoder with it cannot learn which of two marks comes first."
+        message += (
+            " It cannot tell left from right, so an encoder with it cannot learn which of two "
+            "marks comes first."
+        )
     elif not probe.encoding.tells_direction:
         message += " It can tell left from right, and denies it."
     return PropertyResult(least > BOUND, show(least), message, {"least": least})

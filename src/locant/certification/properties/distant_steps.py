@@ -7,7 +7,10 @@ import torch
 from locant.certification.probe import Probe, PropertyResult, show, signature
 
 NAME = "reach"
-SENTENCE = "How little one more step may change what the model gets, at distance 10, 100, 1,000 and 10,000."
+SENTENCE = (
+    "How little one more step may change what the model gets, at distance 10, 100, 1,000 and "
+    "10,000."
+)
 CLAIM = "seen"
 BOUND = 0.0
 WHY = "nothing is promised; 0 means that neighbours so far away look the same"

@@ -13,7 +13,10 @@ NAME = "distinct"
 SENTENCE = "No two positions are the same to the model, in float32 and in bfloat16."
 CLAIM = "tells_order"
 BOUND = 0.0
-WHY = "two positions whose signatures agree in every number cannot be told apart by anything that follows"
+WHY = (
+    "two positions whose signatures agree in every number cannot be told apart by anything that "
+    "follows"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -37,7 +40,10 @@ def measure(probe: Probe) -> PropertyResult:
         f"in bfloat16 {numbers['bfloat16 pair']}, {show(numbers['bfloat16'])} apart."
     )
     if numbers["float32"] > 0 and numbers["bfloat16"] == 0:
-        message += " Rounding makes them one: angles or distances are computed in bfloat16 somewhere, or its values lie closer"
+        message += (
+            " Rounding makes them one: angles or distances are computed in bfloat16 somewhere, or "
+            "its values lie closer"
+        )
         message += " together than bfloat16 can tell."
     return PropertyResult(least > BOUND, show(least), message, numbers)
 

@@ -26,7 +26,10 @@ def measure(probe: Probe) -> PropertyResult:
     shuffle = torch.randperm(count, generator=probe.generator())
     error = relative(net(x[:, shuffle], pos[shuffle]), net(x, pos)[:, shuffle])
     moved = relative(net(x, probe.at(torch.arange(count))), net(x, pos)) if step > 1 else 1.0
-    message = f"Tokens shuffled together with their positions move the outputs by {show(error)} of their size."
+    message = (
+        f"Tokens shuffled together with their positions move the outputs by {show(error)} of their "
+        "size."
+    )
     apart = _queries_alone(probe, pos, shuffle)
     ignored = probe.encoding.tells_order and moved < 1e-6
     unseen = [axis for axis in range(probe.encoding.axes) if not _axis_is_seen(probe, net, x, axis)]
@@ -35,7 +38,10 @@ def measure(probe: Probe) -> PropertyResult:
     elif error > BOUND:
         message += " It goes by the place in the tensor instead."
     elif apart > BOUND:
-        message = f"Queries shuffled with their positions, keys left in place, move the outputs by {show(apart)} of their "
+        message = (
+            "Queries shuffled with their positions, keys left in place, move the outputs by "
+            f"{show(apart)} of their "
+        )
         message += "size: queries and keys do not each go by their own positions."
     elif unseen:
         message = (

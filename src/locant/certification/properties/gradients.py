@@ -11,7 +11,10 @@ NAME = "gradients"
 SENTENCE = "Every learned number gets a finite gradient that finite differences confirm."
 CLAIM = "law"
 BOUND = 1e-5
-WHY = "central differences in float64 with a step of 1e-6 are exact to about 1e-8 of the gradient's size"
+WHY = (
+    "central differences in float64 with a step of 1e-6 are exact to about 1e-8 of the gradient's "
+    "size"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -73,7 +76,10 @@ def measure(probe: Probe) -> PropertyResult:
         size = max(abs(want), float((grad * direction).abs().sum()) * 0.01, 1e-12)
         worst = max(worst, abs(slope - want) / size)
     tensors = f"{len(named)} tensor{'s' * (len(named) > 1)}"
-    message = f"{learns(encoding):,} numbers in {tensors}; gradients differ from finite differences by {show(worst)}."
+    message = (
+        f"{learns(encoding):,} numbers in {tensors}; gradients differ from finite differences by "
+        f"{show(worst)}."
+    )
     if worst > BOUND:
         message += " What autograd says is not how the output moves."
     return PropertyResult(worst <= BOUND, show(worst), message, {"error": worst})

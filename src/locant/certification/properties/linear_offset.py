@@ -12,7 +12,10 @@ NAME = "offset"
 SENTENCE = "Moving by k positions is one linear map of the vector, the same from every position."
 CLAIM = "linear_offset"
 BOUND = 1e-6
-WHY = "the fit is in float64 and tested at positions it has not seen; a true linear map leaves rounding alone"
+WHY = (
+    "the fit is in float64 and tested at positions it has not seen; a true linear map leaves "
+    "rounding alone"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -29,12 +32,18 @@ def measure(probe: Probe) -> PropertyResult:
         stretch = there.norm(dim=1) / here.norm(dim=1)
         skew = max(skew, float((stretch - 1).abs().max()))
         blocks = max(blocks, min(_spread_of_turns(here, there, pairing) for pairing in PAIRINGS))
-    message = f"A matrix fitted on every second position misses the others by {show(worst)} of their length (k = 1, 5); "
+    message = (
+        f"A matrix fitted on every second position misses the others by {show(worst)} of their "
+        "length (k = 1, 5); "
+    )
     message += f"lengths change by {show(skew)}: " + (
         "pure rotation." if skew < 1e-9 else "not a pure rotation."
     )
     if blocks < 1e-9:
-        message += f" It is made of 2 × 2 blocks: each pair turns by one angle from every position, to {show(blocks)}."
+        message += (
+            " It is made of 2 × 2 blocks: each pair turns by one angle from every position, to "
+            f"{show(blocks)}."
+        )
     return PropertyResult(
         worst <= BOUND, show(worst), message, {"missed": worst, "stretch": skew, "blocks": blocks}
     )

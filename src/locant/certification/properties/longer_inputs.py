@@ -21,14 +21,20 @@ RATE, POSITIONAL = (
 )  # learned positions move ten times as fast: at one rate, most are not solved in time
 
 NAME = "longer"
-SENTENCE = f"A tiny decoder that has solved rows of {TRAINED} tokens is tried on rows 2, 4 and 8 times as long."
+SENTENCE = (
+    f"A tiny decoder that has solved rows of {TRAINED} tokens is tried on rows 2, 4 and 8 times as "
+    "long."
+)
 CLAIM = "seen"
 BOUND = (
     f"solved from {SOLVED:.0%} right answers on at the trained length; past it, holds from "
     f"{SOLVED:.0%} on at the longest, "
     f"fails under {FAILED:.0%} at the shortest, degrades in between"
 )
-WHY = f"nothing is promised, and what has not solved its own length is not judged; a guess is right in {CHANCE:.1%}"
+WHY = (
+    "nothing is promised, and what has not solved its own length is not judged; a guess is right "
+    f"in {CHANCE:.1%}"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -36,7 +42,10 @@ def measure(probe: Probe) -> PropertyResult:
     count."""
     longer = [times for times in (2, 4, 8) if TRAINED * times <= probe.last + 1]
     if not longer:
-        message = f"Not judged: its positions end at {probe.last}, and rows of {2 * TRAINED} tokens are the shortest tried."
+        message = (
+            f"Not judged: its positions end at {probe.last}, and rows of {2 * TRAINED} tokens are "
+            "the shortest tried."
+        )
         return PropertyResult(None, "–", message)
     net = _trained(probe)
     own, loss = _tested(net, probe, 1, first=0)
@@ -47,13 +56,22 @@ def measure(probe: Probe) -> PropertyResult:
         **{f"accuracy at {k}x": v for k, v in past.items()},
     }
     numbers |= {"solved": SOLVED, "chance": CHANCE, "chance loss": CHANCE_LOSS}
-    right = f"{own:.0%} right, loss {loss:.2f}; a guess: {CHANCE:.1%}, {CHANCE_LOSS:.2f}; solved from {SOLVED:.0%} on"
+    right = (
+        f"{own:.0%} right, loss {loss:.2f}; a guess: {CHANCE:.1%}, {CHANCE_LOSS:.2f}; solved from "
+        f"{SOLVED:.0%} on"
+    )
     if own < SOLVED:
-        message = f"Not judged: in {probe.effort.steps} steps it did not solve its own length, {TRAINED} tokens ({right})."
+        message = (
+            f"Not judged: in {probe.effort.steps} steps it did not solve its own length, {TRAINED} "
+            f"tokens ({right})."
+        )
         return PropertyResult(None, "unsolved", message, numbers | {"outcome": "unsolved"})
     outcome = _outcome(list(past.values()))
     listed = ", ".join(f"{share:.0%} at {times}×" for times, share in past.items())
-    message = f"It solved its own length, {TRAINED} tokens ({right}). Past that length it {outcome}: {listed} right."
+    message = (
+        f"It solved its own length, {TRAINED} tokens ({right}). Past that length it {outcome}: "
+        f"{listed} right."
+    )
     return PropertyResult(True, outcome, message, numbers | {"outcome": outcome})
 
 

@@ -15,7 +15,10 @@ SENTENCE = (
 )
 CLAIM = "seen"
 BOUND = 0.0
-WHY = "nothing is promised; tokens are drawn with standard deviation 0.5, as in common initialisations"
+WHY = (
+    "nothing is promised; tokens are drawn with standard deviation 0.5, as in common "
+    "initialisations"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -28,7 +31,10 @@ def measure(probe: Probe) -> PropertyResult:
     ]
     lengths = float(token.norm(dim=-1).mean()), float(added.norm(dim=-1).mean())
     turn = angle(token, token + added)
-    message = f"Token {show(lengths[0])} long, position {show(lengths[1])}; the sum stands at {turn:.1f}° to the token."
+    message = (
+        f"Token {show(lengths[0])} long, position {show(lengths[1])}; the sum stands at "
+        f"{turn:.1f}° to the token."
+    )
     return PropertyResult(
         True,
         f"{turn:.0f}°",

@@ -33,7 +33,10 @@ def measure(probe: Probe) -> PropertyResult:
     if first is None:
         message = f"The score never rises with distance, up to {reach} on both sides."
     else:
-        message = f"Not monotone: the score first rises again at distance {first}, by up to {show(max(rises))} of its span; "
+        message = (
+            f"Not monotone: the score first rises again at distance {first}, by up to "
+            f"{show(max(rises))} of its span; "
+        )
         message += f"beyond {reach // 2} it still comes back to {show(tail)} of the span."
     return PropertyResult(
         first is None,

@@ -31,7 +31,10 @@ def measure(probe: Probe) -> PropertyResult:
         )
     with_it = _accuracy(probe, probe.original())
     without = _without(probe.encoding.shape, probe.encoding.axes, probe.seed, probe.effort)
-    message = f"Right in {with_it:.0%} of rows within {probe.effort.steps} steps; without positions in {without:.0%}."
+    message = (
+        f"Right in {with_it:.0%} of rows within {probe.effort.steps} steps; without positions in "
+        f"{without:.0%}."
+    )
     ok = with_it > BOUND and abs(without - 0.5) < 0.08
     return PropertyResult(ok, f"{with_it:.0%}", message, {"accuracy": with_it, "none": without})
 

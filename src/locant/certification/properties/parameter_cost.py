@@ -48,11 +48,17 @@ def measure(probe: Probe) -> PropertyResult:
         "seconds": middle["it"],
         "ratio": ratio,
     }
-    message = f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} positions, shared by all "
+    message = (
+        f"{count:,} learned numbers ({4 * count:,} bytes); {held:,} bytes a pass for {length} "
+        "positions, shared by all "
+    )
     message += f"layers; a training step takes {ratio:.2f}× that of none."
     wrong = stated is not None and stated[0] != stated[1]
     if stated is not None and wrong:
-        message = f"It says that it learns {stated[0]:,} numbers ({encoding.parameter_count}), but it learns {stated[1]:,}."
+        message = (
+            f"It says that it learns {stated[0]:,} numbers ({encoding.parameter_count}), but it "
+            f"learns {stated[1]:,}."
+        )
     return PropertyResult(not wrong, f"{show(ratio)}×", message, numbers)
 
 

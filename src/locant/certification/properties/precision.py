@@ -8,10 +8,16 @@ from locant.certification.probe import Probe, PropertyResult, relative, show, si
 from locant.encodings.base import Encoding
 
 NAME = "precision"
-SENTENCE = "In bfloat16 and float16 it gives the float64 values, rounded once or twice, at positions to 10⁶."
+SENTENCE = (
+    "In bfloat16 and float16 it gives the float64 values, rounded once or twice, at positions to "
+    "10⁶."
+)
 CLAIM = "law"
 BOUND = {"bfloat16": 0.05, "float16": 0.01}
-WHY = "one rounding is 2⁻⁹ of a value in bfloat16, 2⁻¹² in float16, a few of them add up; a rounded angle is off by radians"
+WHY = (
+    "one rounding is 2⁻⁹ of a value in bfloat16, 2⁻¹² in float16, a few of them add up; a rounded "
+    "angle is off by radians"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -30,12 +36,18 @@ def measure(probe: Probe) -> PropertyResult:
         safe = want.abs() < torch.finfo(dtype).max
         errors[name] = relative(torch.where(safe, got.double(), 0.0), torch.where(safe, want, 0.0))
     close = all(errors[name] <= BOUND[name] for name in BOUND)
-    message = f"Off by {show(errors['bfloat16'])} of its size in bfloat16, {show(errors['float16'])} in float16, "
+    message = (
+        f"Off by {show(errors['bfloat16'])} of its size in bfloat16, {show(errors['float16'])} in "
+        "float16, "
+    )
     message += f"at positions to {int(index[index <= probe.last].max()):,}."
     if not close:
         message += " Angles or positions are rounded before they are used."
     if widened:
-        message = f"What is half precision before {', '.join(sorted(widened))} is wider after it: it is not cast back."
+        message = (
+            f"What is half precision before {', '.join(sorted(widened))} is wider after it: it is "
+            "not cast back."
+        )
     return PropertyResult(close and not widened, show(errors["bfloat16"]), message, errors)
 
 

@@ -29,7 +29,10 @@ def measure(probe: Probe) -> PropertyResult:
         )
     indices = net(x, probe.at(torch.arange(count)))
     error, seen = relative(regular, indices), relative(irregular, indices)
-    message = f"Regular stamps differ from indices by {show(error)} of the output's size, irregular ones by {show(seen)}."
+    message = (
+        f"Regular stamps differ from indices by {show(error)} of the output's size, irregular ones "
+        f"by {show(seen)}."
+    )
     ignored = probe.encoding.tells_order and seen < 1e-6
     if ignored:
         message += " Irregular times are ignored: indices are used in their place."

@@ -41,6 +41,9 @@ def measure(probe: Probe) -> PropertyResult:
     worst = {name: max(v for k, v in errors.items() if k.startswith(name)) for name in BOUND}
     ok = all(worst[name] <= BOUND[name] for name in BOUND)
     where = max((k for k in errors if k.startswith("float32")), key=errors.__getitem__)
-    message = f"Scores move by {show(worst['float32'])} of their size in float32 (worst at {where.split()[1]})"
+    message = (
+        f"Scores move by {show(worst['float32'])} of their size in float32 (worst at "
+        f"{where.split()[1]})"
+    )
     message += f", {show(worst['bfloat16'])} in bfloat16."
     return PropertyResult(ok, show(worst["float32"]), message, errors)

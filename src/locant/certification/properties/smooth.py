@@ -10,7 +10,10 @@ NAME = "smooth"
 SENTENCE = "Between whole numbers the value changes smoothly, without a jump."
 CLAIM = "real_positions"
 BOUND = 0.2
-WHY = "of twenty steps across one position none may make more than a fifth of the way; a rounded position makes it all in one"
+WHY = (
+    "of twenty steps across one position none may make more than a fifth of the way; a rounded "
+    "position makes it all in one"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -35,5 +38,8 @@ def measure(probe: Probe) -> PropertyResult:
                 "flat",
                 f"Nothing changes between {start:g} and {start + 1:g}: positions are rounded.",
             )
-    message = f"The largest of twenty steps across one position makes {worst:.0%} of the way (5% when even)."
+    message = (
+        f"The largest of twenty steps across one position makes {worst:.0%} of the way (5% when "
+        "even)."
+    )
     return PropertyResult(worst <= BOUND, f"{worst:.0%}", message, {"largest_step": worst})

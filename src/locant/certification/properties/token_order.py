@@ -11,7 +11,10 @@ NAME = "order"
 SENTENCE = "Shuffled tokens do not just give shuffled outputs: the order of the tokens is seen."
 CLAIM = "tells_order"
 BOUND = 1e-4
-WHY = "a model that cannot see order moves by float32 rounding alone, below 1e-5; ten times that is a signal"
+WHY = (
+    "a model that cannot see order moves by float32 rounding alone, below 1e-5; ten times that is "
+    "a signal"
+)
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -33,7 +36,10 @@ def measure(probe: Probe) -> PropertyResult:
             largest.append(float(moved.max()))
             means.append(float(moved.mean()))
     least, most = min(largest), max(largest)
-    message = f"Outputs move by {show(least)} to {show(most)} (mean {show(sum(means) / len(means))}) when tokens are shuffled"
+    message = (
+        f"Outputs move by {show(least)} to {show(most)} (mean {show(sum(means) / len(means))}) "
+        "when tokens are shuffled"
+    )
     message += f", over {probe.effort.seeds} seeds and depths 1, 2, 4."
     ok = least > BOUND
     if ok != probe.encoding.tells_order:

@@ -20,7 +20,8 @@ from locant.positions import visible
 MIN_ELEMENTS = 1 << 19  # numbers; with fewer, what Python costs is more than what the cache saves
 BLOCK_ELEMENTS = (
     1 << 16
-    # numbers at once for each thread, so that they and what becomes of them fit the second-level cache
+    # numbers at once for each thread, so that they and what becomes of them fit the second-level
+    # cache
 )
 TABLE_ELEMENTS = 1 << 15  # numbers of a table at once, so that it fits there too
 

@@ -26,7 +26,10 @@ def refuse_several_models(config: Mapping[str, Any]) -> None:
         chosen = next((key for key in ("text_config", "decoder") if key in parts), None)
         remedy = f"Give the one that is meant: from_hf_config(config.{chosen})"
         if chosen is None:
-            remedy = "Give the one that is meant, or config.to_dict() without these keys if none of them is."
+            remedy = (
+                "Give the one that is meant, or config.to_dict() without these keys if none of "
+                "them is."
+            )
         raise ValueError(
             f"this config{_named(config)} describes several models: {', '.join(parts)}.\n  {remedy}"
         )

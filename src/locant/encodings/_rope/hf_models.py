@@ -40,7 +40,8 @@ OTHERWISE = {
     "nanochat": "turns by the negative of every angle.\n"
     '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama"}), and '
     "negate the positions.",
-    "deepseek_v4": "turns the last dimensions of a head, and its compressed keys by a base of their own.\n"
+    "deepseek_v4": "turns the last dimensions of a head, and its compressed keys by a base of "
+    "their own.\n"
     "  Use locant.make('rotary', …) on the part that turns.",
 }
 
@@ -67,8 +68,10 @@ WITHOUT = {
     **dict.fromkeys(_names("cpmant longt5 mt5 switch_transformers t5 umt5"), _T5),
     **dict.fromkeys(_names("jamba kimi_linear nemotron_h zamba"), _NOTHING),
     **dict.fromkeys(_names("falcon_mamba mamba mamba2 rwkv xlstm"), _NO_ATTENTION),
-    "inkling_text": "adds a bias by distance and content to its scores.\n  Use locant.make('shaw', …), which is near to it.",
-    "xlnet": "adds terms by distance to its scores.\n  Use locant.make('shaw', …), which is near to it.",
+    "inkling_text": "adds a bias by distance and content to its scores.\n"
+    "  Use locant.make('shaw', …), which is near to it.",
+    "xlnet": "adds terms by distance to its scores.\n"
+    "  Use locant.make('transformer_xl', …), which has the same terms.",
 }
 
 SLIDING = _names(

@@ -240,7 +240,8 @@ def read_scaling(settings: Scaling | Mapping[str, Any] | None) -> Scaling | None
     for key in given:
         if key not in allowed:
             raise ValueError(
-                f"the scaling {settings['type']} has no setting {key!r}.{did_you_mean(key, allowed)}\n"
+                f"the scaling {settings['type']} has no setting "
+                f"{key!r}.{did_you_mean(key, allowed)}\n"
                 f"  Its settings: {', '.join(allowed)}"
             )
     try:

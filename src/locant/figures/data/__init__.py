@@ -4,8 +4,8 @@ here.
 A picture is one file in this folder and one of the same name in `locant.figures.plots`. The file in
 this folder measures: its `measure(encoding, …)` returns the numbers that the other file's `draw`
 takes. Its docstring is the caption, and its `ORDER` says where it comes in a gallery. A picture
-that looks like an existing one needs no second file: `PLOT = "heat"` draws its numbers as a heat map.
-`locant show`, the gallery and the explorer find a picture by its file.
+that looks like an existing one needs no second file: `PLOT = "heat"` draws its numbers as a heat
+map. `locant show`, the gallery and the explorer find a picture by its file.
 
 An encoding is never asked for its name, so that a user's own gets every picture that fits it.
 

@@ -30,9 +30,15 @@ def draw(
         f"{label} ({float(one.max()):.2f})" for label, one in zip(labels, weights, strict=True)
     ]
     with panels(
-        frame, entrants, title=TITLE, across="key's position",
-        down="query's position", size=(1.9, 1.78), notes=notes, square=True,
-    ) as axes:  # fmt: skip
+        frame,
+        entrants,
+        title=TITLE,
+        across="key's position",
+        down="query's position",
+        size=(1.9, 1.78),
+        notes=notes,
+        square=True,
+    ) as axes:
         for panel, one in zip(axes, weights, strict=True):
             shares = one / max(float(one.max()), 1e-12)
             image = panel.imshow(

@@ -74,9 +74,15 @@ def _names(
             va="center",
             fontsize=9.5,
             color=one.ink(frame.look),
-            arrowprops={"arrowstyle": "-", "color": one.colour(frame.look), "linewidth": 0.6, "alpha": 0.6, "shrinkA": 1,
-                        "relpos": (0, 0.5)},
-        )  # fmt: skip
+            arrowprops={
+                "arrowstyle": "-",
+                "color": one.colour(frame.look),
+                "linewidth": 0.6,
+                "alpha": 0.6,
+                "shrinkA": 1,
+                "relpos": (0, 0.5),
+            },
+        )
 
 
 def apart(slots: Sequence[float], least: float) -> list[float]:

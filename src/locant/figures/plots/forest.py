@@ -33,9 +33,13 @@ def draw(
     """
     look = frame.look
     with frame.axes(
-        1, 2, size=(6.6 + COLUMN, height(entrants)), title=f"{metric}: difference to {against}, paired by {each}",
-        width_ratios=[6.6, COLUMN], sharey=True,
-    ) as axes:  # fmt: skip
+        1,
+        2,
+        size=(6.6 + COLUMN, height(entrants)),
+        title=f"{metric}: difference to {against}, paired by {each}",
+        width_ratios=[6.6, COLUMN],
+        sharey=True,
+    ) as axes:
         for at, (one, values) in enumerate(zip(entrants, gaps, strict=True)):
             estimate(axes[0], at, values, one, look)
         axes[0].axvline(0, color=look.muted, linewidth=1, zorder=1)

@@ -50,6 +50,14 @@ def draw(
             )
             panel.axhline(chance, color=look.muted, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
             panel.set_xticks(list(lengths))
-        axes[0].annotate("chance", (1, chance), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                         ha="right", color=look.muted, fontsize=8.5)  # fmt: skip
+        axes[0].annotate(
+            "chance",
+            (1, chance),
+            (0, 2),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            color=look.muted,
+            fontsize=8.5,
+        )
     return tuple(axes)

@@ -30,10 +30,15 @@ def draw(
     wanted = hidden if hidden.any() else np.ones_like(hidden)
     errors = [float(np.sqrt(np.square(output - target)[wanted].mean())) for output in outputs]
     with panels(
-        frame, entrants, title=f"{what}, and what each model made of {'its hidden steps' if hidden.any() else 'it'}",
-        across="step", down=f"value ({unit})", size=(2.9, 1.35), most=3,
+        frame,
+        entrants,
+        title=f"{what}, and what each model made of {'its hidden steps' if hidden.any() else 'it'}",
+        across="step",
+        down=f"value ({unit})",
+        size=(2.9, 1.35),
+        most=3,
         beside=[f"error {error:.2f}" for error in errors],
-    ) as axes:  # fmt: skip
+    ) as axes:
         for panel, one, output in zip(axes, entrants, outputs, strict=True):
             panel.plot(target, color=look.muted, linewidth=0.9)
             (_hidden if hidden.any() else _copied)(

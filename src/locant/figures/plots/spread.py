@@ -27,9 +27,13 @@ def draw(
     look, edges = frame.look, common(histograms)
     pale = mixed(look.paper, look.muted, 0.45)
     with panels(
-        frame, entrants, title=f"scores of normal and of faulty points, all {every}",
-        across="score (log scale)", down="share of the points (%)", subplot_kw={"xscale": "log"},
-    ) as axes:  # fmt: skip
+        frame,
+        entrants,
+        title=f"scores of normal and of faulty points, all {every}",
+        across="score (log scale)",
+        down="share of the points (%)",
+        subplot_kw={"xscale": "log"},
+    ) as axes:
         for panel, one, some in zip(axes, entrants, histograms, strict=True):
             panel.stairs(pooled(some, edges, "normal"), edges, fill=True, color=pale)
             panel.minorticks_off()

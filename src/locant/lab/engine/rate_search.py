@@ -61,8 +61,10 @@ def fixed(listed: Sequence[Point]) -> list[Point]:
     """A few points of the grid to hold a choice against: the positional rates at one rate, or the
     nearest three rates.
 
-    >>> fixed(points([1.0, 3.0], [1.0, 10.0], learns=True)), len(fixed(points([1.0, 3.0], [1.0, 10.0, 100.0], learns=False)))
-    ([(1.0, 10.0), (1.0, 1.0)], 3)
+    >>> fixed(points([1.0, 3.0], [1.0, 10.0], learns=True))
+    [(1.0, 10.0), (1.0, 1.0)]
+    >>> len(fixed(points([1.0, 3.0], [1.0, 10.0, 100.0], learns=False)))
+    3
     """
     same = [point for point in listed if point[0] == listed[0][0]]
     return same if len(same) > 1 else list(listed[:3])

@@ -141,7 +141,8 @@ def read_record(store: Store, requested: str | None = None) -> StudyRecord:
     if entry is None:
         known = [entry.id for entry in kept]
         raise ValueError(
-            f"no study {requested!r} is kept in {store.path}.{did_you_mean(str(requested), known)}\n"
+            f"no study {requested!r} is kept in "
+            f"{store.path}.{did_you_mean(str(requested), known)}\n"
             f"  Kept: {', '.join(known)}"
         )
     choices, settings = entry.choices, read_stored_study(entry.study)

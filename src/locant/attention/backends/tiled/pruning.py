@@ -79,7 +79,8 @@ def score_bounds(bias: Tensor, longest_q: Tensor, longest_k: Tensor, start: int 
 
 
 def ranges_within(bounds: Bounds, low: Tensor, high: Tensor, keys: int) -> list[list[KeyRange]]:
-    """Find the keys that each batch row and head needs if the queries' ℓ lie in low..high (B, H)."""
+    """Find the keys that each batch row and head needs if the queries' ℓ lie in low..high (B,
+    H)."""
     nothing = vanishing_exponent(bounds.lower.dtype)
     batch, heads, blocks = bounds.upper.shape
     matter = ~(bounds.upper - low[..., None] < nothing) & (
