@@ -260,3 +260,8 @@ def test_these_commands_import_no_torch(arguments):
         "assert not {'torch', 'numpy', 'matplotlib', 'polars'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_class_that_inherits_from_nothing_is_no_encoding(tmp_path):
+    (tmp_path / "plain.py").write_text("class Plain:\n    pass\n")
+    assert "Plain is not an encoding" in refused("list", f"{tmp_path / 'plain.py'}:Plain")

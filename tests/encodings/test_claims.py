@@ -212,9 +212,3 @@ def test_a_count_under_its_old_name_is_taken_with_a_warning(tmp_path):
         assert registry.describe(name).parameters(locant.Shape(16, 2)) == 3
     with pytest.warns(FutureWarning, match=r"mine.py:Mine: write parameter_count"):
         assert registry.load(name).parameter_count == "3"
-
-
-def test_a_class_that_inherits_from_nothing_is_no_encoding(tmp_path):
-    (tmp_path / "plain.py").write_text("class Plain:\n    pass\n")
-    with pytest.raises(ValueError, match="Plain is not an encoding"):
-        registry.describe(f"{tmp_path / 'plain.py'}:Plain")

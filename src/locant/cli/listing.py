@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from locant.encodings._source import need_base_class
 from locant.encodings.claims import CLAIMS, HOOKS
 from locant.encodings.registry import Entry, describe, names
 from locant.shapes import Shape
@@ -53,6 +54,8 @@ def list_encodings(
     """
     shape = Shape(dim, heads, length)
     entries = [describe(name) for name in encodings or names()]
+    for entry in entries:
+        need_base_class(entry.path, entry.class_name)
     if as_json:
         print(json.dumps([_row(entry, shape) for entry in entries], indent=2, ensure_ascii=False))
         return

@@ -95,13 +95,16 @@ def inheritance(path: Path, name: str) -> list[tuple[ClassName, Definition]]:
             f"{path.name} has no class {name!r}.{did_you_mean(name, module.classes)}\n"
             f"  Its classes: {', '.join(module.classes) or 'none'}"
         )
-    found = [(one, define(one)) for one in _linearize(start, ())]
-    if not module.classes[name].bases:
+    return [(found, define(found)) for found in _linearize(start, ())]
+
+
+def need_base_class(path: Path, name: str) -> None:
+    """Refuse a class that inherits from nothing, and so is no encoding."""
+    if not read_module(path).classes[name].bases:
         raise ValueError(
             f"{name} is not an encoding: it inherits from nothing. Write class Mine(Encoding), or "
             "wrap a module\n  or a function that you have: locant.adapt(module, dim=64, heads=4)."
         )
-    return found
 
 
 def define(found: ClassName) -> Definition:
