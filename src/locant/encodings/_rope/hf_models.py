@@ -71,7 +71,7 @@ WITHOUT = {
     "inkling_text": "adds a bias by distance and content to its scores.\n"
     "  Use locant.make('shaw', …), which is near to it.",
     "xlnet": "adds terms by distance to its scores.\n"
-    "  Use locant.make('transformer_xl', …), which has the same terms.",
+    "  Use locant.make('shaw', …), which is near to it.",
 }
 
 SLIDING = _names(
