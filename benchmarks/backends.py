@@ -1,5 +1,5 @@
 """Which backend of attention is the quickest at which length: the ground for `unsuited` in
-locant.attention.backends.
+locant.attention.dispatch.
 
 python benchmarks/backends.py [--threads 1]
 """

@@ -9,6 +9,7 @@ codes to src/locant/lab/training/same_code.json, and kept runs count as runs of 
 python benchmarks/same_numbers.py REVISION                  # compare, and write nothing
 python benchmarks/same_numbers.py REVISION --write          # and keep the equal ones
 python benchmarks/same_numbers.py REVISION --studies order,slot
+python benchmarks/same_numbers.py REVISION --encodings rotary,t5   # of the studies that take all
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
@@ -45,10 +47,13 @@ STUDIES = {  # what each study needs beside SHORT; the search of one of them cov
 Run = tuple[str, str, str]  # code, metrics, history
 
 
-def train(source: Path, study: str, store: Path) -> dict[str, Run]:
+def train(source: Path, study: str, store: Path, encodings: str | None) -> dict[str, Run]:
     """Run the short version of a study with the code in a checkout; its runs by digest."""
     command = "from locant.cli import main; main()"
     words = [sys.executable, "-c", command, "compare", study, *SHORT, *STUDIES[study]]
+    file = HOME / "src" / "locant" / "lab" / "studies" / f"{study}.toml"
+    if encodings is not None and tomllib.loads(file.read_text("utf-8"))["encodings"] == "all":
+        words += ["--encodings", encodings]
     environment = {**os.environ, "PYTHONPATH": str(source / "src")}
     done = subprocess.run(
         [*words, "--store", str(store)], env=environment, capture_output=True, text=True, cwd=source
@@ -63,10 +68,10 @@ def train(source: Path, study: str, store: Path) -> dict[str, Run]:
     }
 
 
-def compare(study: str, old: Path, folder: Path) -> dict[str, str]:
+def compare(study: str, old: Path, folder: Path, encodings: str | None) -> dict[str, str]:
     """Train with both revisions; the code of today → the earlier code, where all runs are equal."""
-    before = train(old, study, folder / f"{study}-before.sqlite")
-    after = train(HOME, study, folder / f"{study}-after.sqlite")
+    before = train(old, study, folder / f"{study}-before.sqlite", encodings)
+    after = train(HOME, study, folder / f"{study}-after.sqlite", encodings)
     if not set(before) <= set(after):  # encodings that are new since have runs of their own
         raise SystemExit(f"{study}: the two revisions know their settings by different digests.")
     pairs: dict[str, str] = {}
@@ -94,6 +99,7 @@ def main() -> None:
     )
     parser.add_argument("revision")
     parser.add_argument("--studies", default=",".join(STUDIES))
+    parser.add_argument("--encodings")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     same: dict[str, str] = {}
@@ -103,7 +109,7 @@ def main() -> None:
         subprocess.run([*git, "add", "-q", "--detach", str(old), options.revision], check=True)
         try:
             for study in options.studies.split(","):
-                same |= compare(study, old, Path(folder))
+                same |= compare(study, old, Path(folder), options.encodings)
         finally:
             subprocess.run([*git, "remove", "--force", str(old)], check=True)
     if options.write:

@@ -30,7 +30,7 @@ _HOME = {
     "Transformer": "locant.nn.transformer",
     "certify": "locant.certification.certificate",
     "permute_for_pairing": "locant.encodings.rotary",
-    "plan": "locant.attention.dispatch",
+    "plan": "locant.attention.planning",
 }
 
 if (
@@ -41,14 +41,15 @@ if (
     from locant import certification as certification
     from locant import encodings as encodings
     from locant import figures as figures
+    from locant import hf as hf
     from locant import lab as lab
     from locant import nn as nn
     from locant import positions as positions
     from locant import testing as testing
-    from locant.attention.dispatch import plan
     from locant.attention.functional import attend
     from locant.attention.kv_cache import Cache
     from locant.attention.layer import Attention
+    from locant.attention.planning import plan
     from locant.certification.certificate import certify
     from locant.encodings.adapt import adapt
     from locant.encodings.base import Encoding

@@ -11,15 +11,18 @@ import torch
 from torch import nn
 
 import locant
+from common import states_of
 from locant.attention import explicit
+from locant.encodings.base import Encoding, senses
 from locant.encodings.registry import claiming, describe
 
 B, H, T, D, d = 3, 2, 5, 8, 4
 POS = torch.arange(T)
 X = torch.randn(B, T, D)
 Q = torch.randn(B, H, T, d)
-TABLES = [name for name in locant.names() if name not in claiming("real_positions")]
-ENDS = [name for name in locant.names() if name not in claiming("extrapolates")]
+TABLES = [name for name in claiming("goes_by_positions") if name not in claiming("real_positions")]
+SHORT = [name for name in TABLES if name not in claiming("extrapolates")]
+ENDS = [name for name in SHORT if name != "erpe"]  # whose table ends by distance, not by position
 
 
 def enc(name="rotary", **options):
@@ -28,6 +31,8 @@ def enc(name="rotary", **options):
 
 def attend(encoding=None, q=Q, k=Q, v=Q, q_pos=POS, k_pos=POS, **options):
     encoding = enc() if encoding is None else encoding
+    if isinstance(encoding, Encoding) and senses(encoding):
+        options |= states_of(encoding, q.shape[2], k.shape[2], len(q))
     return locant.attend(q, k, v, encoding=encoding, q_pos=q_pos, k_pos=k_pos, **options)
 
 
@@ -45,7 +50,15 @@ HOOKS = {  # (the encoding's name, positions, the encoding's options) → an out
     "attend, q_pos": lambda n, p, **o: attend(layer(n, **o).encoding, q_pos=p, k_pos=good(**o)),
     "attend, k_pos": lambda n, p, **o: attend(layer(n, **o).encoding, q_pos=good(**o), k_pos=p),
     "explicit": lambda n, p, **o: (
-        explicit(Q, Q, Q, encoding=layer(n, **o).encoding, q_pos=p, k_pos=good(**o)).out
+        explicit(
+            Q,
+            Q,
+            Q,
+            encoding=layer(n, **o).encoding,
+            q_pos=p,
+            k_pos=good(**o),
+            **states_of(layer(n, **o).encoding, T, T, B),
+        ).out
     ),
     "Attention": lambda n, p, **o: layer(n, **o)(X, p),
     "Attention.forward_with_weights": lambda n, p, **o: layer(n, **o).forward_with_weights(X, p)[0],
@@ -182,6 +195,7 @@ def test_a_table_of_distances_refuses_real_positions_in_attention(hook):
 @pytest.mark.parametrize("hook", ["Attention", "Attention.step", "Transformer", "Transformer.step"])
 def test_a_table_says_where_it_ends_and_what_has_no_end(hook):
     assert ENDS == ["hybrid", "learned"]
+    endless = ", ".join(name for name in claiming("extrapolates") if name != "none")
     each_refused(
         ENDS,
         hook,
@@ -189,11 +203,21 @@ def test_a_table_says_where_it_ends_and_what_has_no_end(hook):
         "0..15",
         "position 16",
         "length > 16",
-        "alibi, continuous, dynamic, fire, fourier",
+        endless,
     )
-    each_refused(
-        ENDS, hook, POS - 3, "0..15", "position -3", "alibi, continuous, dynamic, fire, fourier"
-    )
+    each_refused(ENDS, hook, POS - 3, "0..15", "position -3", endless)
+
+
+def test_a_table_of_distances_says_where_it_ends_and_what_has_no_end():
+    erpe, far = layer("erpe"), POS * 4  # 16 away, and the table has 15
+    endless = ", ".join(name for name in claiming("extrapolates") if name != "none")
+    with pytest.raises(ValueError, match="distances up to 15") as told:
+        erpe(X, far)
+    assert "a key that is 16 away" in str(told.value)
+    assert "length > 16" in str(told.value)
+    assert endless in str(told.value)
+    near = (far[:, None] - far).abs() < 16
+    assert erpe(X, far, mask=near).isfinite().all()  # what is not seen may be farther
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32], ids=str)

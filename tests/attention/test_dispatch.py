@@ -5,11 +5,14 @@ import torch
 
 import locant
 from common import build, qkv
-from locant.attention import attend
+from locant.attention import attend, dispatch
 from locant.attention.backends.tiled import forward
-from locant.attention.backends.tiled.backend import MIN_PAIRS, MIN_PAIRS_MATERIALIZED
-from locant.attention.dispatch import NAMES, describe_call
+from locant.attention.backends.tiled.by_blocks import take_by_blocks
+from locant.attention.calls import describe_call
+from locant.attention.dispatch import MIN_PAIRS, MIN_PAIRS_MATERIALIZED, NAMES
 from locant.attention.inputs import prepare
+from locant.attention.masks import materialize
+from locant.attention.recomputing import examine_bias
 
 LONG, LONG_MATERIALIZED = int(MIN_PAIRS**0.5), int(MIN_PAIRS_MATERIALIZED**0.5)
 
@@ -21,9 +24,8 @@ def test_a_long_bias_under_a_mask_is_taken_by_blocks_and_hidden_queries_give_not
     assert locant.plan(build("t5"), length, causal=True, mask=nothing).backend == "tiled"
     assert not attend(q, q, q + 1, encoding=build("t5"), q_pos=pos, k_pos=pos, mask=nothing).any()
     inputs = prepare(build("t5"), pos, pos, like=q, causal=True, mask=nothing)
-    assert (
-        inputs.materialized(q.dtype).attn_bias.isfinite().any(-1).all()
-    )  # no softmax over nothing
+    added = materialize(inputs, q.dtype).attn_bias
+    assert added.isfinite().any(-1).all()  # no softmax over nothing
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -46,7 +48,9 @@ def test_a_padded_batch_is_taken_many_queries_at_a_time():
     length, batch = LONG_MATERIALIZED, 64
     pos, q = torch.arange(length), torch.zeros(batch, 4, length, 8)
     mask = torch.ones(batch, 1, 1, length, dtype=torch.bool)
-    bias = prepare(build("t5"), pos, pos, like=q, mask=mask).by_blocks(torch.float32).bias
+    inputs = prepare(build("t5"), pos, pos, like=q, mask=mask)
+    inputs.facts = examine_bias(inputs)
+    bias = take_by_blocks(inputs, torch.float32).bias
     assert bias.matrices == 4 * batch
     at_once = forward.queries_at_once(q, length, bias, forward.QUERIES_AT_ONCE)
     assert at_once >= 8
@@ -97,13 +101,15 @@ def test_a_plan_is_what_attend_does(name, queries, keys, kv_heads, masked, monke
     """Prefill, decoding, caches, grouped heads and masks: the backend that runs is the one that was
     told."""
     encoding, taken = build(name), []
-    for backend in locant.attention.dispatch.BACKENDS:
+    watched = []
+    for backend in dispatch.BACKENDS:
 
-        def run(*tensors, own=backend.run, name=backend.NAME, **options):
+        def run(*tensors, own=backend.run, name=backend.name, **options):
             taken.append(name)
             return own(*tensors, **options)
 
-        monkeypatch.setattr(backend, "run", run)
+        watched.append(backend._replace(run=run))
+    monkeypatch.setattr(dispatch, "BACKENDS", tuple(watched))
     pos = torch.arange(keys)
     mask = torch.ones(2, 1, 1, keys, dtype=torch.bool) if masked else None
     if masked:
@@ -140,7 +146,7 @@ def test_every_refusal_names_one_condition():
         {"causal": True, "queries": 30},
         {"value_width": 5},
     ]
-    tiled = locant.attention.dispatch.BACKENDS[NAMES.index("tiled")]
+    tiled = dispatch.BACKENDS[NAMES.index("tiled")]
     assert not tiled.refuses(request)
     reasons = [tiled.refuses(request._replace(**change)) for change in changes]
     assert all(reasons)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import locant
 from common import build, qkv
 from locant.attention import attend, explicit
-from locant.attention.backends import flex
 from locant.attention.backends.flex import BLOCK, causal_blocks
+from locant.attention.dispatch import BACKENDS
 from locant.attention.request import Request
 
 GPUS = ["cuda"] if torch.cuda.is_available() else []
@@ -99,5 +99,7 @@ def test_the_kernel_is_taken_for_the_queries_that_it_knows(device, dtype, width,
     widths = {"head_width": width, "key_width": width, "value_width": width}
     sizes = {"batch": 1, "heads": 4, "kv_heads": 4, "queries": 700, "keys": 700, **widths}
     request = Request(encoding="T5", **sizes, dtype=dtype, device=device, bias="toeplitz")
+    flex = BACKENDS[0]
+    assert flex.name == "flex"
     assert not flex.refuses(request)
     assert (not flex.unsuited(request)) is served

@@ -5,13 +5,18 @@ import torch
 from common import build
 from locant.attention.backends.tiled import blocking, pruning
 from locant.attention.backends.tiled.blocking import QueryBlock
+from locant.attention.backends.tiled.by_blocks import take_by_blocks
 from locant.attention.inputs import prepare
+from locant.attention.recomputing import examine_bias
 
 
 def test_keys_whose_weights_vanish_are_left_out():
     length = 4096
     inputs = prepare(build("alibi"), *[torch.arange(length)] * 2, like=torch.zeros(1), causal=True)
-    bias = inputs.by_blocks(torch.float32).bias.block(QueryBlock(length - 256, length, length))
+    inputs.facts = examine_bias(inputs)
+    bias = take_by_blocks(inputs, torch.float32).bias.block(
+        QueryBlock(length - 256, length, length)
+    )
     long, most = torch.ones(1, 4), torch.ones(1, 4, length // pruning.KEY_BLOCK)
     ones = pruning.key_ranges(bias, long, most, None)[0]
     assert [one.last for one in ones] == [length] * 4

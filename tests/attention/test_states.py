@@ -11,7 +11,6 @@ from torch import nn
 
 import locant
 from locant.attention.functional import explicit
-from locant.attention.inputs import AttentionInputs
 from locant.encodings.base import Encoding
 from locant.shapes import Shape
 
@@ -192,10 +191,10 @@ def test_dropout_in_blocks_hands_on_the_states(monkeypatch):
 
 
 def test_an_encoding_without_states_pays_nothing(monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise AssertionError("states were made for an encoding that has none")
 
-    monkeypatch.setattr(AttentionInputs, "with_states", refuse)
+    monkeypatch.setattr("locant.attention.layer.replace", refuse)
     model = locant.Transformer(locant.make("rotary", dim=DIM, heads=HEADS), layers=2, causal=True)
     _, caches = model.step(torch.randn(1, 3, DIM), torch.arange(3))
     assert caches[0].state is None

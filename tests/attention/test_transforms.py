@@ -8,8 +8,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import locant
-from common import EVERY, build, qkv, some_every_day
+from common import EVERY, build, qkv, some_every_day, states_of
 from locant.attention import attend
+from locant.encodings.base import senses
 
 
 def net(name, **settings):
@@ -50,8 +51,10 @@ def test_vmap_over_models_inputs_and_positions_equals_a_loop(name):
     q, k, v = (torch.stack([t, t * 0.5, t - 0.1]) for t in qkv())
     pos = torch.stack([locant.positions.consecutive(11) + start for start in (0, 3, 50)])
 
+    states = states_of(encoding, 11, 11)
+
     def one(q, k, v, pos):
-        return attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos)
+        return attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, **states)
 
     mapped = torch.func.vmap(one)(q, k, v, pos)
     loop = torch.stack([one(*each) for each in zip(q, k, v, pos, strict=True)])
@@ -86,9 +89,10 @@ def test_a_graph_exported_with_a_dynamic_length_gives_the_same_numbers_at_every_
     program = torch.export.export(
         model, example, dynamic_shapes=({1: length}, {0: length})
     ).module()
+    rounding = 5e-5 if senses(encoding) else 2e-5  # running sums of some hundreds are rounded too
     for count in (2, 7, 300, 700):
         x, pos = torch.randn(1, count, 32), locant.positions.consecutive(count)
-        torch.testing.assert_close(program(x, pos), model(x, pos), atol=2e-5, rtol=1e-4)
+        torch.testing.assert_close(program(x, pos), model(x, pos), atol=rounding, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", EVERY)

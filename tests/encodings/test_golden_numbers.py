@@ -231,6 +231,63 @@ def test_shaw_adds_a_vector_for_the_distance_to_every_key_and_value(causal):
     close(locant.attend(q, k, v, encoding=enc, q_pos=q_pos, k_pos=k_pos, causal=causal), loops)
 
 
+@pytest.mark.parametrize("hidden", ["none", "causal", "causal and padding", "a query sees nothing"])
+def test_cope_counts_the_gates_of_the_keys_that_may_be_seen(hidden):
+    enc, (q, k, v) = make64("cope", dim=8, heads=2, max_position=2), qkv(queries=4)
+    causal, e = hidden.startswith("causal"), enc.vectors.detach().numpy()
+    mask = torch.ones(2, 1, 4, 5, dtype=torch.bool)
+    mask[0, :, :, [0, 3]] = hidden != "causal and padding"
+    mask[1, :, 2] = hidden != "a query sees nothing"
+    queries, keys = q.numpy(), k.numpy()
+
+    def seen(b, i, j):
+        return mask[b, 0, i, j] and (not causal or j <= i + 1)  # the last query is the last key
+
+    def product(b, h, i, j):
+        return queries[b, h, i] @ keys[b, h, j] / 2
+
+    def score(b, h, i, j):
+        gates = [1 / (1 + math.exp(-product(b, h, i, t))) for t in range(j, 5) if seen(b, i, t)]
+        count = min(sum(gates), 2)
+        low = min(math.floor(count), 1)
+        vector = (1 - (count - low)) * e[low] + (count - low) * e[low + 1]
+        return product(b, h, i, j) + queries[b, h, i] @ vector / 2
+
+    given = {"encoding": enc, "q_pos": WHOLE[:, :4], "k_pos": WHOLE, "causal": causal}
+    given["mask"] = None if hidden in ("none", "causal") else mask
+    found = explicit(q, k, v, **given)
+    scores, shown = table(score, 2, 2, 4, 5), table(lambda b, h, i, j: seen(b, i, j), 2, 2, 4, 5)
+    close(found.scores.where(torch.tensor(shown != 0), 0.0), scores * shown)
+    loops = np.zeros((2, 2, 4, 4))
+    for b, h, i in np.ndindex(2, 2, 4):
+        visible = [j for j in range(5) if seen(b, i, j)]
+        if visible:
+            loops[b, h, i] = softmax(scores[b, h, i, visible]) @ v[b, h, visible].numpy()
+    close(locant.attend(q, k, v, **given), loops)
+
+
+@pytest.mark.parametrize("hidden", ["none", "causal", "causal and padding", "a query sees nothing"])
+def test_erpe_adds_its_numbers_to_the_weights_of_keys_that_may_be_seen(hidden):
+    enc, (q, k, v) = make64("erpe", dim=8, heads=2, length=6), qkv(queries=4)
+    causal, b_h = hidden.startswith("causal"), enc.table.detach().numpy()
+    q_pos, k_pos = torch.tensor([[2, 3, 4, 5], [5, 1, 0, 2]]), torch.tensor([0, 2, 3, 4, 5])
+    mask = torch.ones(2, 1, 4, 5, dtype=torch.bool)
+    mask[0, :, :, [0, 3]] = hidden != "causal and padding"
+    mask[1, :, 2] = hidden != "a query sees nothing"
+    loops = np.zeros((2, 2, 4, 4))
+    for b, h, i in np.ndindex(2, 2, 4):
+        visible = [j for j in range(5) if mask[b, 0, i, j] and (not causal or j <= i + 1)]
+        if not visible:
+            continue
+        weights = softmax((q[b, h, i] @ k[b, h, visible].T / 8**0.5).numpy())  # 1/√D, as ConvTran
+        for weight, j in zip(weights, visible, strict=True):
+            distance = int(q_pos[b, i] - k_pos[j])
+            loops[b, h, i] += (weight + b_h[distance + 5, h]) * v[b, h, j].numpy()
+    given = {"encoding": enc, "q_pos": q_pos, "k_pos": k_pos.expand(2, -1), "causal": causal}
+    given["mask"] = None if hidden in ("none", "causal") else mask
+    close(locant.attend(q, k, v, **given, scale=8**-0.5), loops)
+
+
 EIGHT = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625]
 TWELVE = [*EIGHT, 0.707107, 0.353553, 0.176777, 0.088388]
 
@@ -294,6 +351,138 @@ def test_rotary_turns_each_pair_by_a_matrix(width, axes, pairing):
     close(torch.stack(enc.rotate(q, k, *at)), [turned(q, q_pos), turned(k, k_pos)])
     scores = turned(q, q_pos) @ np.swapaxes(turned(k, k_pos), -1, -2) / math.sqrt(12)
     close(explicit(q, k, v, encoding=enc, q_pos=at[0], k_pos=at[1]).scores, scores)
+
+
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+@pytest.mark.parametrize(
+    ("options", "angle"),
+    [
+        (
+            {"sections": [3, 1, 2], "base": 50.0},
+            lambda c, p: p[[0, 0, 0, 1, 2, 2][c]] * 50.0 ** (-c / 6),
+        ),
+        (
+            {"sections": [3, 1, 2], "base": 50.0, "section_layout": "interleaved"},
+            lambda c, p: p[[0, 1, 2, 0, 0, 2][c]] * 50.0 ** (-c / 6),
+        ),
+        (
+            {"axes": 3, "base": [50.0, 7.0, 3.0]},
+            lambda c, p: p[c // 2] * [50.0, 7.0, 3.0][c // 2] ** (-(c % 2) / 2),
+        ),
+        (
+            {"axes": 3, "base": [50.0, 7.0, 3.0], "scaling": {"type": "linear", "factor": 2.0}},
+            lambda c, p: p[c // 2] * [50.0, 7.0, 3.0][c // 2] ** (-(c % 2) / 2) / 2,
+        ),
+    ],
+    ids=["chunked", "interleaved", "three bases", "three bases scaled"],
+)
+def test_rotary_gives_each_pair_its_axis_and_its_base(options, angle, pairing):
+    enc, (q, k, _) = (
+        locant.make("rotary", dim=24, heads=2, pairing=pairing, **options),
+        qkv(width=12),
+    )
+    pos = torch.stack([REAL, REAL.flip(1), REAL + 2], -1)  # (B, T, 3)
+    for x, got in zip((q, k), enc.rotate(q, k, pos, pos), strict=True):
+        want = x.numpy().copy()
+        for b, h, t, c in np.ndindex(2, 2, 5, 6):
+            one, two = (2 * c, 2 * c + 1) if pairing == "interleaved" else (c, c + 6)
+            turn = complex(x[b, h, t, one], x[b, h, t, two]) * np.exp(
+                1j * angle(c, pos[b, t].tolist())
+            )
+            want[b, h, t, [one, two]] = turn.real, turn.imag
+        close(got, want)
+
+
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+def test_xpos_fades_each_pair_with_the_distance_that_it_turns_by(pairing):
+    enc = locant.make(
+        "xpos", dim=24, heads=2, width=8, pairing=pairing, base=50.0, length=900, scale_base=30.0
+    )
+    q, k, v = qkv(width=12)
+    q_pos, k_pos = REAL.abs() % 900, WHOLE * 20
+
+    def score(b, h, i, j):
+        step, total = (q_pos[b, i] - k_pos[b, j]).item(), 0.0
+        for c in range(4):
+            two = [2 * c, 2 * c + 1] if pairing == "interleaved" else [c, c + 4]
+            one, other = (complex(*x[b, h, t, two]) for x, t in ((q, i), (k, j)))
+            turn = np.exp(1j * step * 50.0 ** (-c / 4))
+            fade = ((2 * c / 8 + 0.4) / 1.4) ** (step / 30.0)
+            total += fade * (one * turn * other.conjugate()).real
+        return (total + (q[b, h, i, 8:] @ k[b, h, j, 8:]).item()) / math.sqrt(12)
+
+    close(
+        explicit(q, k, v, encoding=enc, q_pos=q_pos, k_pos=k_pos).scores,
+        table(score, 2, 2, 5, 5),
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+@pytest.mark.parametrize("axes", [1, 2])
+@pytest.mark.parametrize("groups", [4, 2, 1])
+def test_rope_mixed_turns_every_head_by_its_own_frequencies(axes, pairing, groups):
+    enc = make64("rope_mixed", dim=32, heads=4, axes=axes, pairing=pairing)
+    q, k, _ = qkv(heads=4, width=8)
+    k = k[:, :groups]
+    f = enc.frequency.detach().numpy()  # (axes, H, pairs)
+    pos = torch.stack([REAL, REAL.flip(1)][:axes], -1)  # (B, T, axes)
+    at = REAL if axes == 1 else pos
+
+    def turned(x, shared):
+        out = x.numpy().copy()
+        for b, h, t, c in np.ndindex(2, x.shape[1], 5, 4):
+            first = h * shared // (4 // groups) * (4 // groups)  # of the heads with these keys
+            angle = sum(pos[b, t, a].item() * f[a, first, c] for a in range(axes))
+            two = [2 * c, 2 * c + 1] if pairing == "interleaved" else [c, c + 4]
+            z = complex(*x[b, h, t, two]) * np.exp(1j * angle)
+            out[b, h, t, two] = z.real, z.imag
+        return out
+
+    got_q, got_k = enc.rotate(q, k, at, at)
+    close(got_q, turned(q, 1), rtol=1e-9)
+    close(got_k, turned(k, 4 // groups), rtol=1e-9)
+
+
+@pytest.mark.parametrize("join", ["add", "concat"])
+def test_time2vec_is_a_line_and_waves(join):
+    enc, x = make64("time2vec", dim=5, length=20, join=join), torch.randn(2, 5, 5).double()
+    omega, phi = enc.frequency.detach().numpy(), enc.phase.detach().numpy()
+
+    def value(b, t, c):
+        p = REAL[b, t].item()
+        return p / 20 * omega[0] + phi[0] if c == 0 else math.sin(omega[c] * p + phi[c])
+
+    added = table(value, 2, 5, 5)
+    want = x.numpy() + added if join == "add" else np.concatenate([x.numpy(), added], -1)
+    close(enc.embed(x, REAL), want)
+
+
+def test_proportional_turns_the_fast_pairs_by_the_ladder_of_the_whole_head():
+    for share, known in [(0.5, [1, 0.1, 0, 0]), (0.25, [1, 0, 0, 0]), (1.0, [1, 0.1, 0.01, 1e-3])]:
+        scaling = {"type": "proportional", "share": share, "factor": 2.0}
+        close(locant.make("rotary", dim=8, scaling=scaling).frequencies(), np.array(known) / 2)
+
+
+@pytest.mark.parametrize("name", ["rotary", "none"])
+@pytest.mark.parametrize("backend", ["reference", "blocked", "fused"])
+def test_a_query_temperature_multiplies_the_scores_of_far_queries(name, backend):
+    settings = {"beta": 0.3, "length": 8, "offset": 1}
+    enc, plain = (
+        locant.make(name, dim=8, heads=2, **options)
+        for options in ({"query_temperature": settings}, {})
+    )
+    q, k, v = qkv()
+    at = {"q_pos": WHOLE, "k_pos": WHOLE}
+    scores = explicit(q, k, v, encoding=plain, **at).scores.numpy()
+    grown = [[1 + 0.3 * math.log(1 + (p + 1) // 8) for p in row] for row in WHOLE.tolist()]
+    want = scores * np.array(grown)[:, None, :, None]
+    close(explicit(q, k, v, encoding=enc, **at).scores, want)
+    got = locant.attend(q, k, v, encoding=enc, **at, backend=backend)
+    close(got, softmax(want) @ v.numpy())
+    close(
+        enc.temperature(torch.tensor([-9, -1, 0, 6, 7, 15])), 1 + 0.3 * np.log([1, 1, 1, 1, 2, 3])
+    )
 
 
 @pytest.mark.parametrize("tokens", [1, 3])

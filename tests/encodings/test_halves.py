@@ -57,6 +57,16 @@ def test_blocks_give_the_formula_and_its_gradient(tiny_blocks, kind, batch):
     assert (ours - theirs).abs().max() < 1e-14
 
 
+@pytest.mark.parametrize("rows", [(), (1,), (3,)], ids=["for all", "one row", "each row"])
+def test_a_table_for_every_head_turns_each_head_by_its_own(tiny_blocks, rows):
+    x = torch.randn(3, 2, 7, 8, dtype=torch.float64)
+    angle = torch.randn(*rows, 2, 7, 4, dtype=torch.float64)  # (…, H, T, pairs)
+    cosine, sine = angle.cos(), angle.sin()
+    turn = torch.stack([torch.cat([cosine, cosine], -1), torch.cat([-sine, sine], -1)])
+    assert half_pairs.serves(x, turn) == (rows == (3,))
+    assert (turn_half(x, turn) - formula(x, turn)).abs().max() < 1e-14
+
+
 def test_blocks_have_every_kind_of_derivative(tiny_blocks):
     x, turn = torch.randn(1, 2, 7, 8, dtype=torch.float64, requires_grad=True), table()
     assert torch.autograd.gradcheck(

@@ -94,6 +94,7 @@ def test_a_config_holds_the_options_and_the_scaling_as_plain_values():
         assert config == {
             **{"name": "rotary", **SMALL, "base": 500.0, "pairing": "half", "width": 8, "axes": 1},
             "scaling": {**scaling, "scale": None},
+            **{"sections": None, "section_layout": "chunked", "query_temperature": None},
         }
 
 

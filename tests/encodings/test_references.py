@@ -156,7 +156,7 @@ def test_a_head_width_that_is_said_goes_before_one_that_is_derived():
             "not understood: beta_fast",
         ),
         ({**SIZES, "rope_scaling": {"type": "yarm", "factor": 4.0}}, "Did you mean 'yarn'"),
-        ({**SIZES, "rope_parameters": rope("proportional")}, "Allowed: default, linear, dynamic"),
+        ({**SIZES, "rope_parameters": rope("pi")}, "Allowed: default, linear, dynamic"),
         (
             {**SIZES, "rope_parameters": {"full": rope("default"), "sliding": rope("default")}},
             "kind of layer: full, sliding",
@@ -347,3 +347,22 @@ def test_an_odd_width_of_positional_encodings_is_the_next_even_one_cut(width):
     assert_close(even[:, :width], theirs, **NEAR)
     assert_close(ours[:, :2], theirs[:, :2], **NEAR)
     assert width == 1 or (ours[:, 2:] - theirs[:, 2:]).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("queries", [1, 5, 9])
+def test_cope_is_the_module_of_x_transformers_on_masked_logits(queries):
+    """There q·e is not divided by √d, so our vectors are √d times as large."""
+    ours = locant.make("cope", dim=64, heads=4, max_position=3)
+    theirs = xt.CoPE(16, 4, max_pos=4)
+    theirs.pos_emb.data = torch.randn(4, 16)
+    ours.vectors.data = 4 * theirs.pos_emb.data
+    q, k = torch.randn(2, 4, queries, 16), torch.randn(2, 4, 9, 16)
+    pos = torch.arange(9)
+    real = torch.ones(2, 1, 1, 9, dtype=torch.bool)
+    real[1, ..., :3] = False  # padding on the left
+    order = torch.ones(queries, 9, dtype=torch.bool).tril(9 - queries)
+    may_see = real & order
+    logits = (q @ k.mT / 4).masked_fill(~may_see, -torch.finfo(torch.float32).max)
+    want = (logits + theirs(q, logits)).softmax(-1) * may_see  # theirs are not 0 where none is seen
+    given = {"q_pos": pos[9 - queries :], "k_pos": pos, "causal": True, "mask": real}
+    assert_close(explicit(q, k, k, encoding=ours, **given).weights, want, **NEAR)

@@ -86,6 +86,23 @@ def test_packed_refuses_lengths_that_are_no_lengths(lengths):
     refused(lambda: packed(lengths), "packed", "length")
 
 
+@pytest.mark.parametrize("start", [0, 1, 2, 7])
+def test_positions_of_padded_and_packed_rows_count_from_their_start(start):
+    mask = torch.tensor([[False, True, True, True], [True, True, False, False]])
+    pos = from_mask(mask, start=start)
+    assert torch.equal(pos[mask], from_mask(mask)[mask] + start)
+    assert pos[~mask].eq(start).all()  # inside every table that the tokens are inside of
+    apart, plain = packed([3, 2], start=start), packed([3, 2])
+    assert torch.equal(apart.positions, plain.positions + start)
+    assert torch.equal(apart.mask, plain.mask)
+
+
+@pytest.mark.parametrize("start", [-1, 1.5, "2", True, None])
+def test_a_start_that_is_no_whole_number_from_zero_on_is_refused(start):
+    refused(lambda: from_mask(torch.ones(3, dtype=torch.bool), start=start), "from_mask", "start")
+    refused(lambda: packed([3], start=start), "packed", "start")
+
+
 def test_a_grid_goes_row_by_row():
     assert grid(2, 3).tolist() == [[r, c] for r in range(2) for c in range(3)]
     assert grid(2, 3, 4).tolist() == [

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
+
+Built = TypeVar("Built")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -108,6 +111,30 @@ def share(owner: str, option: str, value: Any) -> float:
             "instead."
         )
     return float(value)
+
+
+def build_from_settings(owner: str, kind: type[Built], settings: Mapping[str, Any]) -> Built:
+    """Build a dataclass from settings that a user wrote; refuse those that it does not have.
+
+    >>> from dataclasses import make_dataclass
+    >>> build_from_settings("the scaling linear", make_dataclass("L", ["factor"]), {"factr": 4.0})
+    Traceback (most recent call last):
+    ValueError: the scaling linear has no setting 'factr'. Did you mean 'factor'?
+      Its settings: factor
+    """
+    allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    for key in settings:
+        if key not in allowed:
+            raise ValueError(
+                f"{owner} has no setting {key!r}.{did_you_mean(str(key), allowed)}\n"
+                f"  Its settings: {', '.join(allowed)}"
+            )
+    try:
+        return kind(**settings)
+    except TypeError as problem:
+        raise ValueError(
+            f"{owner} needs more: {problem}.\n  Its settings: {', '.join(allowed)}"
+        ) from None
 
 
 def warn_renamed(old: str, new: str) -> None:

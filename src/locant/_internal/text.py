@@ -100,6 +100,16 @@ def join_words(words: Iterable[object], last: str = "and") -> str:
     return f"{', '.join(first)} {last} {final}" if first else final
 
 
+def counted(count: int, nouns: str) -> str:
+    """Write a number and what it counts, given in the plural.
+
+    >>> counted(1, "seeds"), counted(1234, "runs"), counted(1, "series"), counted(0, "hours")
+    ('1 seed', '1,234 runs', '1 series', '0 hours')
+    """
+    one = count == 1 and nouns != "series"
+    return f"{count:,} {nouns.removesuffix('s') if one else nouns}"
+
+
 def capitalize_first(text: str) -> str:
     """Write the first letter in upper case and leave the rest as it is.
 

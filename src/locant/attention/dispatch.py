@@ -1,85 +1,48 @@
 """Which backend serves a call of attention: the first of one ordered list that does not refuse.
 
-`attend`, a backend that is forced, and `plan` all decide here, for prefill and decoding
-alike.
+`attend`, a backend that is forced, and `locant.plan` all decide by this list, for prefill and
+decoding alike. A condition is asked about a `Request`, and answers with the one reason that holds,
+or with nothing.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import math
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from locant import positions
-from locant._internal.checks import share, whole_number
 from locant.attention.backends import blocked, flex, fused, reference
-from locant.attention.backends.tiled import backend as tiled
-from locant.attention.inputs import AttentionInputs, prepare, rotate
+from locant.attention.backends.tiled import forward as tiled
 from locant.attention.request import Request
-from locant.attention.validation import need_encoding
-from locant.encodings.base import Encoding, needs_scores, senses
 
-MIN_PAIRS_TO_EXAMINE = min(flex.MIN_PAIRS, tiled.MIN_PAIRS)  # below, every bias is materialized
-
-
-class Backend(Protocol):
-    """One way to compute attention; a module of `locant.attention.backends`."""
-
-    NAME: str
-
-    def refuses(self, request: Request) -> str: ...
-
-    def unsuited(self, request: Request) -> str: ...
-
-    def describe(self, request: Request) -> str: ...
-
-    def run(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        inputs: AttentionInputs,
-        *,
-        scale: float,
-        drop: nn.Dropout | None,
-    ) -> Tensor: ...
+MIN_PAIRS = 512 * 512  # queries × keys, from which a bias by distance is better not materialized,
+MIN_PAIRS_MATERIALIZED = 1024 * 1024  # and any other bias or mask
+FEW_QUERIES = 16  # for which nothing as large as the keys should be copied
+FLEX_MIN_WIDTH = 16  # of a head
+ON_SCORES = "the encoding works on the scores or the weights themselves"
+NO_DROPOUT = "this backend knows no dropout"
 
 
-BACKENDS: tuple[Backend, ...] = (flex, tiled, blocked, fused, reference)
-NAMES = tuple(backend.NAME for backend in BACKENDS)
+class Backend(NamedTuple):
+    """One way to compute attention.
 
-
-class Plan(NamedTuple):
-    """The backend of a call, and why it."""
-
-    backend: str
-    why: str
-
-
-def run(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    inputs: AttentionInputs,
-    *,
-    scale: float,
-    drop: nn.Dropout | None = None,
-    backend: str = "auto",
-) -> Tensor:
-    """Attend from rotated q (B,H,Q,·) to rotated k (B,G,K,·) and v (B,G,K,d): (B,H,Q,d).
-
-    One query over shared key heads becomes H/G queries of one head, so that no key is copied.
+    refuses   why it cannot serve a request, or nothing
+    unsuited  why another backend is the better choice, or nothing; heeded unless it is forced
+    describe  why it is the right choice
+    takes     the bias "materialized" or by "blocks", or the "inputs" of which it makes what it
+              needs
+    run       the kernel: run(q, k, v, what it takes, scale=, drop=)
     """
-    batch, heads, queries, _ = q.shape
-    groups = k.shape[1]
-    if _regroups(heads, groups, queries, inputs.encoding, drop) and backend == "auto":
-        grouped = inputs.grouped(groups, q.dtype)
-        out = run(q.reshape(batch, groups, heads // groups, -1), k, v, grouped, scale=scale)
-        return out.reshape(batch, heads, 1, -1)
-    k, v = repeat_key_heads(q, k, v)
-    request = describe_call(q, k, v, inputs, drop, examine=backend in ("tiled", "flex"))
-    return choose(request, backend).run(q, k, v, inputs, scale=scale, drop=drop)
+
+    name: str
+    refuses: Callable[[Request], str]
+    unsuited: Callable[[Request], str]
+    describe: Callable[[Request], str]
+    takes: Literal["materialized", "blocks", "inputs"]
+    run: Callable[..., Tensor]
 
 
 def choose(request: Request, backend: str = "auto") -> Backend:
@@ -100,180 +63,172 @@ def choose(request: Request, backend: str = "auto") -> Backend:
     return forced
 
 
-def describe_call(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    inputs: AttentionInputs,
-    drop: nn.Dropout | None,
-    *,
-    examine: bool = False,
-) -> Request:
-    """Describe a call by the facts that decide about its backend.
-
-    examine  examine a bias even if it is short
-    """
-    request = Request(
-        encoding=type(inputs.encoding).__name__,
-        batch=q.shape[0],
-        heads=q.shape[1],
-        kv_heads=k.shape[1],
-        queries=q.shape[-2],
-        keys=k.shape[-2],
-        head_width=inputs.encoding.shape.head,
-        key_width=k.shape[-1],
-        value_width=v.shape[-1],
-        dtype=q.dtype,
-        device=q.device.type,
-        dropout=_kind_of_dropout(drop),
-        grad=torch.is_grad_enabled(),
-        eager=all(positions.visible(t) for t in (q, inputs.q_pos, inputs.k_pos)),
-        transformed=positions.in_transform(q),
-    )
-    return _with_inputs(request, inputs, examine)
-
-
-def _with_inputs(request: Request, inputs: AttentionInputs, examine: bool) -> Request:
-    """Add what the inputs say about bias, mask and order."""
-    mask = inputs.mask
-    eager = request.eager and (mask is None or positions.visible(mask))
-    request = request._replace(
-        eager=eager,
-        causal=inputs.causal,
-        mask="none" if mask is None else "keys" if mask.shape[-2] == 1 else "pairs",
-        needs_scores=needs_scores(inputs.encoding),
-    )
+def _flex_refuses(request: Request) -> str:
     if request.needs_scores:
-        return request
-    some = not eager or 0 not in (request.queries, request.keys)
-    long = eager and some and (examine or request.queries * request.keys >= MIN_PAIRS_TO_EXAMINE)
-    if not long or inputs.only_materialized:
-        attn_bias = inputs.materialized(request.dtype).attn_bias
-        if attn_bias is None:
-            return request
-        added = attn_bias.shape[0] * attn_bias.shape[1]
-        return request._replace(
-            bias="materialized", bias_learns=attn_bias.requires_grad, added=added
-        )
-    facts = inputs.bias_facts
-    added = _matrices(request, inputs, facts.kind)
-    return request._replace(
-        bias=facts.kind, bias_learns=facts.learns, one_piece=facts.one_piece, added=added
-    )
+        return ON_SCORES
+    if request.dropout != "none":
+        return NO_DROPOUT
+    if not request.eager:
+        return "a graph is being traced, so positions cannot be read"
+    if request.bias != "toeplitz":
+        return "it needs a bias by distance at evenly spaced positions"
+    if request.one_piece:
+        return request.one_piece
+    if request.mask != "none":
+        return "this backend knows no mask"
+    if request.causal and request.queries > request.keys:
+        return "some queries come before every key"
+    if not request.key_width == request.head_width == request.value_width:
+        return "queries, keys and values must have one width"
+    if request.device == "cpu" and request.grad:
+        return "torch's flex_attention has no gradients on a CPU"
+    return ""
 
 
-def _matrices(request: Request, inputs: AttentionInputs, kind: str) -> int:
-    """Count the matrices (Q,K) that a materialized bias and mask would have."""
-    rows = heads = 0
-    if kind != "none":
-        rows, heads = 1, inputs.encoding.shape.heads
-    mask = inputs.mask
-    ordered = request.causal and request.queries > 1
-    if mask is not None and (ordered or mask.shape[-2] > 1):  # a mask of keys alone is no matrix
-        rows, heads = max(rows, mask.shape[0]), max(heads, mask.shape[1])
-    elif ordered and request.queries != request.keys:
-        rows, heads = max(rows, 1), max(heads, 1)
-    return rows * heads
+def _flex_unsuited(request: Request) -> str:
+    if request.device != "cuda":
+        return "it is for CUDA devices"
+    if request.dtype == torch.float64:
+        return "torch's flex_attention knows no float64"
+    if request.head_width < FLEX_MIN_WIDTH or not math.log2(request.head_width).is_integer():
+        return f"the width of a head must be a power of two, at least {FLEX_MIN_WIDTH}"
+    if request.queries * request.keys < MIN_PAIRS:
+        return "so short a bias is better materialized"
+    return ""
 
 
-def _regroups(
-    heads: int, groups: int, queries: int, encoding: Encoding, drop: nn.Dropout | None
-) -> bool:
-    """Say whether one query a head can be taken as several queries of one key head."""
-    return heads > groups and queries == 1 and drop is None and not needs_scores(encoding)
+def _describe_flex(request: Request) -> str:
+    return "its bias depends on distance, so that memory grows with length"
 
 
-def _kind_of_dropout(drop: nn.Dropout | None) -> str:
-    if drop is None:
-        return "none"
-    return "torch" if type(drop) is nn.Dropout else "module"
+def _tiled_refuses(request: Request) -> str:
+    if request.needs_scores:
+        return ON_SCORES
+    if request.dropout != "none":
+        return NO_DROPOUT
+    if request.device != "cpu":
+        return "it is for CPUs"
+    if not request.eager or request.transformed:
+        return "a graph is traced or transformed, so positions cannot be read"
+    if not hasattr(torch.ops.aten, tiled.KERNEL):
+        return "this torch lacks the kernel that it builds on"
+    if 0 in (request.batch, request.queries, request.keys):
+        return "there are no queries or keys"
+    if request.bias == "none" and not request.added:
+        return "there is no bias and no mask to take by blocks"
+    if request.one_piece:
+        return request.one_piece
+    if request.causal and request.queries > request.keys:
+        return "some queries come before every key"
+    if not request.key_width == request.head_width == request.value_width:
+        return "queries, keys and values must have one width"
+    return ""
 
 
-def repeat_key_heads(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Repeat every key head for the H/G query heads that it serves."""
-    groups = q.shape[1] // k.shape[1]
-    return (
-        (k, v) if groups == 1 else (k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1))
-    )
+def _tiled_unsuited(request: Request) -> str:
+    if request.bias == "materialized":
+        return "so short a bias is better materialized"
+    by_distance = request.bias == "toeplitz" and request.mask == "none"
+    least = MIN_PAIRS if by_distance else MIN_PAIRS_MATERIALIZED
+    if request.queries * request.keys < least:
+        return "so short a bias or mask is better materialized"
+    return ""
 
 
-def plan(
-    encoding: Encoding,
-    length: int,
-    *,
-    keys: int | None = None,
-    batch: int = 1,
-    kv_heads: int | None = None,
-    causal: bool = False,
-    mask: Tensor | None = None,
-    dropout: float = 0.0,
-    pos: Tensor | None = None,
-    dtype: torch.dtype = torch.float32,
-    device: str | torch.device = "cpu",
-) -> Plan:
-    """Say which backend `attend` takes for `length` queries, and why, without computing anything.
+def _describe_tiled(request: Request) -> str:
+    what = {
+        "toeplitz": "its bias depends on distance and is shown to the kernel as one line",
+        "computed": "its bias is computed a block of queries at a time",
+        "none": "its mask is taken a block of queries at a time",
+    }[request.bias]
+    if request.bias != "none" and request.mask != "none":
+        what = "bias and mask are taken a block of queries at a time"
+    return f"{what}, so that memory grows with length"
 
-    keys      as many as queries by default; with a cache, more: the queries are the last tokens
-    kv_heads  fewer key heads than query heads (grouped-query attention)
-    pos       positions (K) of all keys, when they are not 0, 1, 2, …
-    mask      boolean as in `attend`
 
-    Gradients count: inside torch.no_grad() a learned bias needs none, and another backend may
-    serve.
+def _blocked_refuses(request: Request) -> str:
+    if request.needs_scores:
+        return ON_SCORES
+    if request.dropout != "none":
+        return NO_DROPOUT
+    return ""
 
-    >>> plan(make("rotary", dim=64, heads=4), 512)
-    Plan(backend='fused', why='plain attention')
-    >>> plan(make("t5", dim=64, heads=4), 8192, causal=True).backend
-    'tiled'
-    >>> plan(make("shaw", dim=64, heads=4), 1, keys=8192, causal=True).backend
-    'reference'
-    """
-    need_encoding("plan", encoding)
-    queries = whole_number("plan", "length", length)
-    keys = whole_number("plan", "keys", queries if keys is None else keys)
-    k_pos = positions.consecutive(keys, device=device) if pos is None else pos
-    if encoding.axes > 1 and k_pos.dim() == 1:
-        k_pos = k_pos[:, None].expand(-1, encoding.axes)
-    axis = -1 if encoding.axes == 1 else -2
-    if k_pos.shape[axis] != keys:
-        raise ValueError(
-            f"plan was given {k_pos.shape[axis]} positions for {keys} keys: one for each is needed."
-        )
-    q_pos = k_pos.narrow(axis, keys - min(queries, keys), min(queries, keys))
-    heads, width = encoding.shape.heads, encoding.shape.head
-    groups = heads if kv_heads is None else whole_number("plan", "kv_heads", kv_heads)
-    if heads % groups:
-        raise ValueError(
-            f"{heads} query heads cannot share kv_heads={groups}: the one must divide the other."
-        )
-    if not dtype.is_floating_point:
-        raise ValueError(f"plan needs a floating-point dtype. Got {dtype} instead.")
-    token = torch.zeros(batch, heads, 1, width, dtype=dtype, device=device)
-    first = prepare(encoding, q_pos.narrow(axis, 0, 1), k_pos.narrow(axis, 0, 1), like=token)
-    inputs = prepare(encoding, q_pos, k_pos, like=token, causal=causal, mask=mask)
-    if senses(encoding):
-        state = encoding.sense(token.new_zeros(batch, keys, encoding.shape.dim), k_pos)
-        assert state is not None
-        inputs = inputs.with_states(state[..., keys - inputs.queries :, :], state)
-    drop = nn.Dropout(share("plan", "dropout", dropout)) if dropout else None
-    if _regroups(heads, groups, queries, encoding, drop):
-        inputs = inputs.grouped(groups, dtype)
-        queries, heads = heads // groups, groups
-    request = Request(
-        encoding=type(encoding).__name__,
-        batch=batch,
-        heads=heads,
-        kv_heads=groups,
-        queries=queries,
-        keys=keys,
-        head_width=width,
-        key_width=rotate(first, token, token)[1].shape[-1],
-        value_width=width,
-        dtype=dtype,
-        device=torch.device(device).type,
-        dropout=_kind_of_dropout(drop),
-        grad=torch.is_grad_enabled(),
-    )
-    request = _with_inputs(request, inputs, examine=False)
-    chosen = choose(request)
-    return Plan(chosen.NAME, chosen.describe(request))
+
+def _blocked_unsuited(request: Request) -> str:
+    if request.device != "cpu":
+        return "it is for CPUs"
+    precise = request.dtype in (torch.float32, torch.float64)
+    if not (precise and request.grad and request.eager) or request.transformed:
+        return "only gradients in float32 or float64 need it, outside of traced graphs"
+    scores = request.batch * request.heads * request.queries * request.keys
+    if scores >= reference.MAX_SCORES and request.one_piece:
+        return "all weights would fill the memory"
+    wide = request.key_width > request.head_width
+    if request.bias_learns or (wide and not request.added and not request.causal):
+        return ""
+    return "the fused kernel serves it as well, and quicker"
+
+
+def _describe_blocked(request: Request) -> str:
+    if request.bias_learns:
+        return "its bias learns, and the fused kernel has no gradient for a bias"
+    return "its queries are wider than the values, and the fused kernel wants one width"
+
+
+def _fused_refuses(request: Request) -> str:
+    return ON_SCORES if request.needs_scores else ""
+
+
+def _fused_unsuited(request: Request) -> str:
+    if request.dropout == "module":
+        return "torch's kernels know only torch's own dropout"
+    if request.device != "cpu":
+        return ""
+    if request.dropout != "none":
+        return "torch's kernel for a CPU knows no dropout"
+    if request.transformed:
+        return "torch's kernel for a CPU knows no transform such as vmap"
+    if request.key_width > request.head_width and request.eager and request.queries <= FEW_QUERIES:
+        return "it would copy every value to make it as wide as the keys, for a query or a few"
+    return ""
+
+
+def _describe_fused(request: Request) -> str:
+    if not request.added:
+        return "plain attention"
+    return "plain attention and a materialized bias or mask"
+
+
+def _never(request: Request) -> str:
+    return ""
+
+
+def _describe_reference(request: Request) -> str:
+    if request.needs_scores:
+        return ON_SCORES
+    if request.dropout == "module":
+        return "the fused kernels know only torch's own dropout"
+    if request.dropout != "none":
+        return "the fused kernel of a CPU knows no dropout"
+    if request.transformed:
+        return "the fused kernel of a CPU knows no transform such as vmap"
+    if request.key_width > request.head_width:
+        return "the keys are wider than the values, and the fused kernel would copy every value"
+    return "its bias must be computed in one piece, and all of it would fill the memory"
+
+
+BACKENDS = (
+    Backend("flex", _flex_refuses, _flex_unsuited, _describe_flex, "blocks", flex.run),
+    Backend("tiled", _tiled_refuses, _tiled_unsuited, _describe_tiled, "blocks", tiled.run),
+    Backend(
+        "blocked",
+        _blocked_refuses,
+        _blocked_unsuited,
+        _describe_blocked,
+        "materialized",
+        blocked.run,
+    ),
+    Backend("fused", _fused_refuses, _fused_unsuited, _describe_fused, "materialized", fused.run),
+    Backend("reference", _never, _never, _describe_reference, "inputs", reference.run),
+)
+NAMES = tuple(backend.name for backend in BACKENDS)

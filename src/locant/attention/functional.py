@@ -14,13 +14,18 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from locant._internal.checks import finite, one_of, share, warn_renamed
-from locant.attention import dispatch
+from locant.attention import calls
 from locant.attention.backends.reference import AttentionWithWeights, attend_with_weights
-from locant.attention.inputs import AttentionInputs, prepare, rotate
-from locant.attention.validation import check_states, check_tensors, positions_for
+from locant.attention.dispatch import NAMES
+from locant.attention.inputs import AttentionInputs, prepare
+from locant.attention.validation import check_call
 from locant.encodings.base import Encoding
+from locant.encodings.hooks import rotate
 from locant.encodings.none import Nothing
+from locant.positions import Mask, densify
 from locant.shapes import Shape
+
+LAYOUTS = ("BHTd", "BTHd")
 
 
 def attend(
@@ -32,11 +37,12 @@ def attend(
     q_pos: Tensor | None = None,
     k_pos: Tensor | None = None,
     causal: bool = False,
-    mask: Tensor | None = None,
+    mask: Mask | None = None,
     scale: float | None = None,
     dropout: float = 0.0,
     backend: str = "auto",
     path: str | None = None,
+    layout: str = "BHTd",
     q_state: Tensor | None = None,
     k_state: Tensor | None = None,
 ) -> Tensor:
@@ -47,10 +53,13 @@ def attend(
     causal        by order, not by the positions' values: the last query is aligned with the last
                   key
     mask          boolean, True = may be seen, broadcastable to (B,H,Q,K); a query that sees nothing
-                  gives 0
+                  gives 0. Or a `positions.SegmentMask` of packed sequences, which needs no (Q,K)
+                  tensor
     scale         of the scores, 1/√d by default
     backend       "auto", or "reference", "fused", "blocked", "tiled", "flex" to force one
     path          an earlier name of `backend`
+    layout        of q, k, v and the output: "BHTd", or "BTHd" for (batch, tokens, heads, width);
+                  masks, states and the encoding's hooks keep their own order
     q_state,      what `encoding.sense` returned for the tokens of the queries (B,1|H,Q,·) and of
     k_state       the keys (B,1|H,K,·), if the encoding has states
 
@@ -60,6 +69,9 @@ def attend(
     >>> pos = locant.positions.consecutive(10)
     >>> attend(q, k, v, encoding=make("rotary", dim=64, heads=4), q_pos=pos, k_pos=pos).shape
     torch.Size([2, 4, 10, 16])
+    >>> q, k, v = torch.randn(3, 2, 10, 4, 16).unbind()
+    >>> attend(q, k, v, layout="BTHd").shape
+    torch.Size([2, 10, 4, 16])
     """
     if path is not None:
         new = "reference" if path == "explicit" else path
@@ -70,11 +82,13 @@ def attend(
                 "leave path out."
             )
         backend = new
-    one_of("attend", "backend", backend, ("auto", *dispatch.NAMES))
-    states = _states(q_state, k_state)
+    one_of("attend", "backend", backend, ("auto", *NAMES))
+    states = (q_state, k_state)
+    q, k, v = _heads_first("attend", layout, q, k, v, encoding)
     q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, states)
     drop = nn.Dropout(share("attend", "dropout", dropout)) if dropout else None
-    return dispatch.run(q, k, v, inputs, scale=scale, drop=drop, backend=backend)
+    out = calls.run(q, k, v, inputs, scale=scale, drop=drop, backend=backend)
+    return out if layout == "BHTd" else out.transpose(1, 2)
 
 
 def explicit(
@@ -86,25 +100,37 @@ def explicit(
     q_pos: Tensor | None = None,
     k_pos: Tensor | None = None,
     causal: bool = False,
-    mask: Tensor | None = None,
+    mask: Mask | None = None,
     scale: float | None = None,
+    layout: str = "BHTd",
     q_state: Tensor | None = None,
     k_state: Tensor | None = None,
 ) -> AttentionWithWeights:
-    """Attend as `attend` does, line by line, and return scores and weights too."""
-    states = _states(q_state, k_state)
+    """Attend as `attend` does, line by line, and return scores and weights (B,H,Q,K) too."""
+    states = (q_state, k_state)
+    q, k, v = _heads_first("explicit", layout, q, k, v, encoding)
+    mask = densify(mask, q)
     q, k, inputs, scale = _ready(q, k, v, encoding, q_pos, k_pos, causal, mask, scale, states)
-    k, v = dispatch.repeat_key_heads(q, k, v)
-    return attend_with_weights(q, k, v, inputs, scale=scale)
+    k, v = calls.repeat_key_heads(q, k, v)
+    found = attend_with_weights(q, k, v, inputs, scale=scale)
+    return found if layout == "BHTd" else found._replace(out=found.out.transpose(1, 2))
 
 
-def _states(q_state: Tensor | None, k_state: Tensor | None) -> tuple[Tensor, Tensor] | None:
-    """Return both states, or None when there are none."""
-    if q_state is None and k_state is None:
-        return None
-    if q_state is None or k_state is None:
-        raise ValueError("q_state and k_state are given together, or neither of them.")
-    return q_state, k_state
+def _heads_first(
+    owner: str, layout: str, q: Tensor, k: Tensor, v: Tensor, encoding: Encoding | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return queries, keys and values as (B,H,T,d); the checks refuse what is no such tensor."""
+    if one_of(owner, "layout", layout, LAYOUTS) == "BHTd":
+        return q, k, v
+    if not all(isinstance(one, Tensor) and one.dim() == 4 for one in (q, k, v)):
+        return q, k, v
+    if isinstance(encoding, Encoding) and q.shape[2] != encoding.shape.heads == q.shape[1]:
+        raise ValueError(
+            f"layout='BTHd' is (batch, tokens, heads, width), but q has the shape "
+            f"{tuple(q.shape)} and {encoding.shape.heads} heads: heads and tokens are swapped.\n"
+            "  Leave layout out."
+        )
+    return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
 
 
 def _ready(
@@ -115,19 +141,27 @@ def _ready(
     q_pos: Tensor | None,
     k_pos: Tensor | None,
     causal: bool,
-    mask: Tensor | None,
+    mask: Mask | None,
     scale: float | None,
-    states: tuple[Tensor, Tensor] | None,
+    states: tuple[Tensor | None, Tensor | None],
 ) -> tuple[Tensor, Tensor, AttentionInputs, float]:
     """Check the arguments; return rotated queries and keys, the prepared inputs, and the scale."""
     if encoding is None:
         encoding = Nothing(Shape(q.shape[1] * q.shape[-1], q.shape[1]))
-    check_tensors(q, k, v, encoding)
-    q_pos, k_pos = positions_for(encoding, q, k, q_pos, k_pos)
-    inputs = prepare(encoding, q_pos, k_pos, like=q, causal=causal, mask=mask)
-    check_states(encoding, states, inputs.sizes)
-    if states is not None:
-        inputs = inputs.with_states(*states)
+    q_pos, k_pos, mask, own = check_call(encoding, q, k, v, q_pos, k_pos, mask, states)
     scale = q.shape[-1] ** -0.5 if scale is None else finite("attend", "scale", scale)
-    q, k = rotate(inputs, q, k)
+    inputs = prepare(encoding, q_pos, k_pos, like=q, causal=causal, mask=mask, states=own)
+    q, k = rotate(encoding, q, k, q_pos, k_pos, inputs.precomputed)
+    q, scale = _with_positive_scale(q, scale)
     return q, k, inputs, scale
+
+
+def _with_positive_scale(q: Tensor, scale: float) -> tuple[Tensor, float]:
+    """Let the queries carry the sign of the scale, so that kernels see a positive one.
+
+    torch's causal kernel for CPUs hides a score by −∞ before it scales: times 0 that is NaN, and
+    times a negative number +∞.
+    """
+    if scale > 0:
+        return q, scale
+    return (-q, -scale) if scale else (0 * q, 1.0)

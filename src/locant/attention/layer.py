@@ -3,15 +3,19 @@ cache."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import Tensor, nn
 
 from locant._internal.checks import share, warn_renamed, whole_number
-from locant.attention import dispatch
+from locant.attention import calls
 from locant.attention.backends.reference import attend_with_weights
-from locant.attention.inputs import AttentionInputs, prepare, prepare_step, rotate, sense
+from locant.attention.inputs import AttentionInputs, prepare, prepare_step
 from locant.attention.kv_cache import Cache, append
 from locant.attention.validation import check_tokens, need_encoding
 from locant.encodings.base import Encoding
+from locant.encodings.hooks import rotate, sense
+from locant.positions import Mask, densify
 from locant.shapes import Shape
 
 
@@ -45,45 +49,44 @@ class Attention(nn.Module):
         self.fuse = nn.Linear(width, encoding.shape.dim) if encoding.added_width else nn.Identity()
 
     def forward(
-        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Mask | None = None
     ) -> Tensor:
         """Attend from tokens x (B,T,D) at positions pos (T) or (B,T): (B,T,D)."""
-        return self.core(self._embed(x, pos), self._prepare(x, pos, causal, mask))
+        return self.core(*self._prepare(x, pos, causal, mask))
 
     def forward_with_weights(
-        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Mask | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return the output of `forward` and the attention weights (B,H,T,T)."""
-        embedded = self._embed(x, pos)
-        return self.core.forward_with_weights(embedded, self._prepare(x, pos, causal, mask))
+        mask = densify(mask, x)
+        return self.core.forward_with_weights(*self._prepare(x, pos, causal, mask))
 
     def look(
-        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Tensor | None = None
+        self, x: Tensor, pos: Tensor, *, causal: bool = False, mask: Mask | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return what `forward_with_weights` returns; the earlier name of it."""
         warn_renamed("Attention.look", "Attention.forward_with_weights")
         return self.forward_with_weights(x, pos, causal=causal, mask=mask)
 
     def step(
-        self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Tensor | None = None
+        self, x: Tensor, pos: Tensor, cache: Cache | None = None, *, mask: Mask | None = None
     ) -> tuple[Tensor, Cache]:
         """Attend causally from new tokens x (B,T,D) to the cache and themselves: output, new
         cache."""
-        x = self._embed(x, pos)
+        before = None if cache is None else cache.pos
+        mask = check_tokens(self.encoding, x, pos, mask, cached=cached_tokens(cache))
         check_cache(cache, x)
-        inputs = prepare_step(
-            self.encoding, pos, None if cache is None else cache.pos, like=x, mask=mask
-        )
+        x = self.fuse(self.encoding.embed(x, pos))
+        inputs = prepare_step(self.encoding, pos, before, like=x, mask=mask)
         return self.core.step(x, inputs, cache)
 
-    def _embed(self, x: Tensor, pos: Tensor) -> Tensor:
-        check_tokens(self.encoding, x, pos)
-        return self.fuse(self.encoding.embed(x, pos))
-
     def _prepare(
-        self, x: Tensor, pos: Tensor, causal: bool, mask: Tensor | None
-    ) -> AttentionInputs:
-        return prepare(self.encoding, pos, pos, like=x, causal=causal, mask=mask)
+        self, x: Tensor, pos: Tensor, causal: bool, mask: Mask | None
+    ) -> tuple[Tensor, AttentionInputs]:
+        """Check and embed tokens; prepare what positions and the mask decide."""
+        mask = check_tokens(self.encoding, x, pos, mask)
+        embedded = self.fuse(self.encoding.embed(x, pos))
+        return embedded, prepare(self.encoding, pos, pos, like=x, causal=causal, mask=mask)
 
 
 class Projections(nn.Module):
@@ -120,41 +123,54 @@ class Projections(nn.Module):
         return q, k, v
 
     def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
-        inputs = sense(inputs, x)
-        q, k, v = self.project(x)
-        q, k = rotate(inputs, q, k)
+        q, k, v, inputs = self._rotated(x, inputs)
         return self._finish(q, k, v, inputs)
 
     def forward_with_weights(self, x: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
         """Return the output of `forward` and the attention weights (B,H,T,T)."""
-        inputs = sense(inputs, x)
-        q, k, v = self.project(x)
-        q, k = rotate(inputs, q, k)
-        k, v = dispatch.repeat_key_heads(q, k, v)
+        q, k, v, inputs = self._rotated(x, inputs)
+        k, v = calls.repeat_key_heads(q, k, v)
         seen = attend_with_weights(q, k, v, inputs, scale=self.shape.head**-0.5)
         return self.out(seen.out.transpose(1, 2).flatten(2)), seen.weights
 
     def step(self, x: Tensor, inputs: AttentionInputs, cache: Cache | None) -> tuple[Tensor, Cache]:
         """Attend from new tokens to the cache and themselves; `inputs` is from `prepare_step`."""
-        inputs = sense(inputs, x, None if cache is None else cache.state)
+        encoding, q_pos, k_pos = inputs.encoding, inputs.q_pos, inputs.k_pos
+        states = sense(encoding, x, q_pos, None if cache is None else cache.state)
+        inputs = inputs if states is None else replace(inputs, states=states)
         q, k, v = self.project(x)
-        encoding = inputs.encoding
-        if encoding.cacheable_keys:
-            q, k = rotate(inputs, q, k, inputs.q_pos)  # old keys stay as they were rotated
-        state = None if inputs.states is None else inputs.states.k
+        if encoding.cacheable_keys:  # old keys stay as they were rotated
+            q, k = rotate(encoding, q, k, q_pos, q_pos, inputs.precomputed)
+        state = None if states is None else states.k
         if cache is None:
-            cache = Cache(k, v, inputs.k_pos, state)
+            cache = Cache(k, v, k_pos, state)
         else:
-            cache = append(cache, k, v, inputs.k_pos, state)
+            cache = append(cache, k, v, k_pos, state)
         k, v = cache.k, cache.v
         if not encoding.cacheable_keys:
-            q, k = rotate(inputs, q, k)
+            q, k = rotate(encoding, q, k, q_pos, k_pos, inputs.precomputed)
         return self._finish(q, k, v, inputs), cache
+
+    def _rotated(
+        self, x: Tensor, inputs: AttentionInputs
+    ) -> tuple[Tensor, Tensor, Tensor, AttentionInputs]:
+        """Give rotated q and k, v, and the inputs with the states of these tokens."""
+        encoding, q_pos, k_pos = inputs.encoding, inputs.q_pos, inputs.k_pos
+        states = sense(encoding, x, q_pos)
+        inputs = inputs if states is None else replace(inputs, states=states)
+        q, k, v = self.project(x)
+        q, k = rotate(encoding, q, k, q_pos, k_pos, inputs.precomputed)
+        return q, k, v, inputs
 
     def _finish(self, q: Tensor, k: Tensor, v: Tensor, inputs: AttentionInputs) -> Tensor:
         drop = self.drop if self.training and self.drop.p else None
-        mixed = dispatch.run(q, k, v, inputs, scale=self.shape.head**-0.5, drop=drop)
+        mixed = calls.run(q, k, v, inputs, scale=self.shape.head**-0.5, drop=drop)
         return self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, d) → (B, T, D)
+
+
+def cached_tokens(cache: Cache | None) -> int:
+    """Count the tokens in a cache."""
+    return 0 if cache is None else cache.k.shape[-2]
 
 
 def check_cache(cache: Cache | None, x: Tensor) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 from locant import positions
-from locant.attention.backends.tiled.block_bias import States, compute_bias
 from locant.encodings.base import Encoding, overrides
+from locant.encodings.hooks import States, compute_bias
+
+if TYPE_CHECKING:
+    from locant.attention.inputs import AttentionInputs
 
 T = TypeVar("T")
 
@@ -32,16 +35,15 @@ class BiasFacts(NamedTuple):
     parameters: tuple[Tensor, ...] | None = None
 
 
-def examine_bias(
-    encoding: Encoding, q_pos: Tensor, k_pos: Tensor, batch: int, states: States | None = None
-) -> BiasFacts:
+def examine_bias(inputs: AttentionInputs) -> BiasFacts:
     """Compute the bias of one pair of tokens, and see what it depends on."""
+    encoding, q_pos, k_pos, states = inputs.encoding, inputs.q_pos, inputs.k_pos, inputs.states
     if not overrides(encoding, "bias") and states is None:
         return BiasFacts("none")
     axis = -1 if encoding.axes == 1 else -2
     first_q, first_k = q_pos.narrow(axis, 0, 1), k_pos.narrow(axis, 0, 1)
     first_states = None if states is None else _first_states(states)
-    sizes = (batch, encoding.shape.heads, 1, 1)
+    sizes = (*inputs.sizes[:2], 1, 1)
 
     def compute() -> Tensor | None:
         return compute_bias(encoding, first_q, first_k, sizes, first_states)

@@ -46,12 +46,3 @@ class Request(NamedTuple):
     grad: bool = False
     eager: bool = True
     transformed: bool = False
-
-    @property
-    def scores(self) -> int:
-        """How many scores there are in all."""
-        return self.batch * self.heads * self.queries * self.keys
-
-    @property
-    def full_precision(self) -> bool:
-        return self.dtype in (torch.float32, torch.float64)

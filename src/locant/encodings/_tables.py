@@ -33,19 +33,26 @@ def look_up(name: str, table: Tensor, pos: Tensor) -> Tensor:
     """table[pos], (…, T, D), with an error that a person can read when a position is not in the
     table."""
     need_whole_numbers(name, pos)
-    pos, size = pos.long(), table.shape[0]  # of some small whole numbers torch knows no largest
-    if visible(pos) and pos.numel():
-        low, high = int(pos.min()), int(pos.max())
-        if low < 0 or high >= size:
-            outside = low if low < 0 else high
-            others = ", ".join(other for other in claiming("extrapolates") if other != "none")
-            remedy = "Start the positions at 0" if low < 0 else f"Make it with length > {high}"
-            raise ValueError(
-                f"{name} has vectors for positions 0..{size - 1}, but position {outside} was "
-                "asked for.\n"
-                f"  {remedy}, or use an encoding that has a value everywhere: {others}"
-            )
+    pos = pos.long()
+    need_inside(name, pos, table.shape[0])
     return torch.nn.functional.embedding(pos, table)
+
+
+def need_inside(name: str, pos: Tensor, size: int) -> None:
+    """Refuse positions outside 0..size−1, where they can be looked at."""
+    if not visible(pos) or not pos.numel():
+        return
+    pos = pos if pos.is_floating_point() else pos.long()  # torch knows no largest of small ones
+    low, high = pos.min().item(), pos.max().item()
+    if low < 0 or high > size - 1:
+        outside = low if low < 0 else high
+        others = ", ".join(other for other in claiming("extrapolates") if other != "none")
+        remedy = "Start the positions at 0" if low < 0 else f"Make it with length > {high}"
+        raise ValueError(
+            f"{name} has vectors for positions 0..{size - 1}, but position {outside} was "
+            "asked for.\n"
+            f"  {remedy}, or use an encoding that has a value everywhere: {others}"
+        )
 
 
 def bias_by_distance(table: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:

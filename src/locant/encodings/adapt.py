@@ -61,8 +61,25 @@ def adapt(
     return encoding
 
 
-class OnInput(Encoding):
+class Adapted(Encoding):
+    """What every adapted module or function has in common."""
+
+    module: nn.Module | None
+
+    def reset_parameters(self) -> None:
+        """Call `reset_parameters` of the module, and of every module in it that has one."""
+        if self.module is None:
+            return
+        for part in self.module.modules():
+            reset: Callable[[], None] | None = getattr(part, "reset_parameters", None)
+            if reset is not None:
+                reset()
+
+
+class OnInput(Adapted):
     """A module that adds something to embeddings."""
+
+    module: nn.Module
 
     def __init__(self, shape: Shape, module: nn.Module) -> None:
         super().__init__(shape)
@@ -77,7 +94,7 @@ class OnInput(Encoding):
         return self.module(x, pos) if self.takes_positions else self.module(x)
 
 
-class OnQueriesAndKeys(Encoding):
+class OnQueriesAndKeys(Adapted):
     """A function of queries, keys and positions."""
 
     def __init__(

@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,9 @@ from torch.nn.utils.parametrize import type_before_parametrizations
 from locant.encodings.claims import warn_of_learned
 from locant.encodings.registry import NO_ENCODINGS
 from locant.shapes import Shape
+
+if TYPE_CHECKING:
+    from locant.encodings._score_mod import ScoreMod
 
 
 class Encoding(nn.Module):
@@ -49,6 +52,7 @@ class Encoding(nn.Module):
     prefers_near: bool = False
     bounded: bool = False
     linear_offset: bool = False
+    goes_by_positions: bool = True
     tells_order: bool = True
     tells_direction: bool = True
 
@@ -66,6 +70,9 @@ class Encoding(nn.Module):
         if isinstance(old, str) and "parameter_count" not in vars(cls):
             warn_of_learned(f"{_file_name(cls)}:{cls.__name__}")
             cls.parameter_count = old
+        for hook, count in (("rescore", 7), ("mix", 6)):
+            if hook in vars(cls):
+                _need_may_see(cls, hook, count)
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -119,16 +126,130 @@ class Encoding(nn.Module):
         """Return what is added to the scaled scores, from what `sense` returned: (B, 1|H, Q, K)."""
         return None
 
-    def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+    def state_features(self, q_state: Tensor, k_state: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Return features (B, 1|H, Q, f) and (B, 1|H, K, f) whose products are the `state_bias`.
+
+        Queries and keys that are so much wider then carry it through plain attention. None when
+        the `state_bias` is no product of a few features.
+        """
+        return None
+
+    def rescore(
+        self,
+        scores: Tensor,
+        q: Tensor,
+        k: Tensor,
+        q_pos: Tensor,
+        k_pos: Tensor,
+        may_see: Tensor | None = None,
+    ) -> Tensor:
         """Return what the scores (B,H,Q,K) become when content is needed.
 
-        The scale is in q: scores = q·kᵀ.
+        The scale is in q: scores = q·kᵀ. Scores of hidden keys are numbers like any other; they
+        become −∞ later.
+
+        may_see  boolean, broadcastable to (B,H,Q,K): which keys a query may see, by the mask, the
+                 causal order and a bias of −∞; None when every query sees every key
         """
         return scores
 
-    def mix(self, weights: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
-        """Return the outputs (B,H,Q,d) of weights (B,H,Q,K) and values v (B,H,K,d)."""
+    def mix(
+        self,
+        weights: Tensor,
+        v: Tensor,
+        q_pos: Tensor,
+        k_pos: Tensor,
+        may_see: Tensor | None = None,
+    ) -> Tensor:
+        """Return the outputs (B,H,Q,d) of weights (B,H,Q,K) and values v (B,H,K,d).
+
+        may_see  as for `rescore`; weights of hidden keys are 0
+        """
         return weights @ v
+
+    def move_keys(self, k: Tensor, old_pos: Tensor, new_pos: Tensor) -> Tensor:
+        """Return cached keys, rotated for old_pos, as `rotate` makes them for new_pos: (B,H,K,·).
+
+        For `Cache.shift`. Override it beside a `rotate` whose keys can be cached.
+        """
+        if not overrides(self, "rotate"):
+            return k
+        raise ValueError(
+            f"{type(self).__name__} does not say what a key that was rotated for one position "
+            "becomes at another.\n"
+            "  Override move_keys(k, old_pos, new_pos), or compute the keys again: a fresh pass."
+        )
+
+    def move_states(self, state: Tensor, old_pos: Tensor, new_pos: Tensor) -> Tensor:
+        """Return cached states of tokens at old_pos as `sense` makes them at new_pos.
+
+        For `Cache.shift`. Override it beside `sense`; where that reads no positions, return state.
+        """
+        raise ValueError(
+            f"{type(self).__name__} does not say what the states of tokens become at other "
+            "positions.\n"
+            "  Override move_states(state, old_pos, new_pos), or compute them again: a fresh pass."
+        )
+
+    def keep_states(self, state: Tensor, kept: Tensor) -> Tensor:
+        """Return the states of the tokens `kept` (indices) as if there had been no others.
+
+        For `Cache.drop`. Override it beside `sense`; where a state depends on its own token
+        alone, that is state[..., kept, :].
+        """
+        raise ValueError(
+            f"{type(self).__name__} does not say what the states of tokens become when others are "
+            "dropped.\n"
+            "  Override keep_states(state, kept), or compute them again: a fresh pass."
+        )
+
+    def score_mod(self, q_pos: Tensor, k_pos: Tensor) -> ScoreMod | None:
+        """Return the bias as a score_mod of torch's flex_attention; None when nothing is added.
+
+        flex_attention is given the queries and keys that `rotate` returns (times `temperature`),
+        and the scale of the width before. Order and padding are its block_mask. An encoding that
+        needs more than a score, a head and two positions is refused with the reason.
+
+        >>> from torch.nn.attention.flex_attention import flex_attention
+        >>> alibi, pos = make("alibi", dim=32, heads=2), locant.positions.consecutive(6)
+        >>> q, k, v = torch.randn(3, 1, 2, 6, 16).unbind()
+        >>> out = flex_attention(q, k, v, score_mod=alibi.score_mod(pos, pos), scale=16**-0.5)
+        >>> out.allclose(locant.attend(q, k, v, encoding=alibi, q_pos=pos, k_pos=pos), atol=1e-5)
+        True
+        """
+        from locant.encodings._score_mod import make_score_mod
+
+        return make_score_mod(self, q_pos, k_pos)
+
+    def reset_parameters(self) -> None:
+        """Give parameters and buffers the numbers of a fresh encoding, in place.
+
+        After meta and `to_empty` they hold whatever was in memory. Call it on the encoding, not on
+        the layers inside it. The random numbers are drawn as the constructor draws them.
+
+        >>> t5 = make("t5", dim=8, heads=2).to("meta").to_empty(device="cpu")
+        >>> _ = torch.manual_seed(0)
+        >>> t5.reset_parameters()
+        >>> _ = torch.manual_seed(0)
+        >>> torch.equal(t5.table, make("t5", dim=8, heads=2).table)
+        True
+        """
+        fresh = self.rebuilt()
+        with torch.no_grad():
+            for name, number in [*self.named_parameters(), *self.named_buffers()]:
+                owner, _, key = name.rpartition(".")
+                number.copy_(getattr(fresh.get_submodule(owner), key))
+
+    def rebuilt(self) -> Encoding:
+        """Build the encoding once more, with the same shape and options and fresh numbers."""
+        cls = type_before_parametrizations(self)
+        try:
+            return cls(self.shape, **self._options())
+        except TypeError as problem:
+            raise ValueError(
+                f"{cls.__name__} cannot be built again from its shape and options: {problem}.\n"
+                "  Give it a reset_parameters of its own."
+            ) from None
 
     def config(self) -> dict[str, Any]:
         """Return the plain values that build it again, untrained: `make(**encoding.config())`.
@@ -209,6 +330,17 @@ def _file_name(cls: type) -> str:
     return Path(getattr(module, "__file__", None) or cls.__module__).name
 
 
+def _need_may_see(cls: type, hook: str, count: int) -> None:
+    """Refuse a hook that cannot be told which keys may be seen: it would be given too much."""
+    try:
+        inspect.signature(vars(cls)[hook]).bind(*range(count))
+    except TypeError:
+        raise ValueError(
+            f"{cls.__name__}.{hook} has no argument may_see, which says which keys a query may "
+            f"see.\n  Add it at the end of its arguments: {hook}(…, q_pos, k_pos, may_see=None)"
+        ) from None
+
+
 def _plain(owner: str, value: Any) -> Any:
     """Return a value as JSON can hold it; a dataclass becomes a dict, or what its `config`
     returns."""
@@ -232,6 +364,13 @@ def _plain(owner: str, value: Any) -> Any:
 def overrides(encoding: Encoding, hook: str) -> bool:
     """Tell whether the encoding's class has, or inherits, its own version of a hook."""
     return getattr(type(encoding), hook) is not getattr(Encoding, hook)
+
+
+def newer(encoding: Encoding, hook: str, other: str) -> bool:
+    """Tell whether a subclass replaced `hook` without replacing `other`, which goes with it."""
+    order = type(encoding).__mro__
+    definers = [next(cls for cls in order if name in vars(cls)) for name in (hook, other)]
+    return order.index(definers[0]) < order.index(definers[1])
 
 
 def senses(encoding: Encoding) -> bool:

@@ -7,6 +7,15 @@ with biases of 0. Smooth between whole numbers, so that time stamps can be posit
 length it goes on in straight lines, which need not be useful. The idea of learning a function of
 the position: Liu et al. 2020, arXiv:2003.09229.
 
+When to use it: for positions that are real numbers, such as times, when a smooth dependence on
+position is expected and a table would be too large or would have gaps.
+
+Traps: a network of the bare position is too smooth: neighbors are all but alike at the start, and
+fine detail is learned late. Past the length it goes on in straight lines that no layer has been
+trained on. The length that it is made for sets its scale: keep it when the input grows.
+
+Used by: no widely used model that we know of.
+
 >>> sum(p.numel() for p in make("continuous", dim=128, depth=2).parameters())
 33280
 >>> ones = make("continuous", dim=1, hidden=1, length=10)

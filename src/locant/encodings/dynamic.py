@@ -9,6 +9,14 @@ arXiv:2111.09883, which lets it go on past the trained length. Where positions a
 the network is evaluated at the 2·T − 1 distances, not at all T² pairs. The last layer has no
 constant: the softmax would take it off again.
 
+When to use it: when a bias by distance is wanted without a limit on the distance and without
+choosing buckets; at real positions too.
+
+Traps: a smooth network cannot single out one distance as sharply as a table can. Far distances are
+read by their logarithm: 1,000 and 1,100 back are nearly the same to it.
+
+Used by: CrossFormer (images); x-transformers offers it as dynamic_pos_bias.
+
 >>> ones = make("dynamic", dim=1, hidden=1, depth=1)
 >>> for parameter in ones.parameters():
 ...     _ = torch.nn.init.ones_(parameter)

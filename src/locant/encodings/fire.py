@@ -12,6 +12,15 @@ own position, so positions must restart at 0 with every sequence, as `positions.
 The bias depends on m as well as on m − n: it is computed in blocks of queries, with one
 evaluation of the network for every pair.
 
+When to use it: in a decoder that is trained on one length and used on longer ones, when distances
+matter as shares of the text rather than as counts.
+
+Traps: it is not shift-invariant: positions must count from the first token of each sequence, so
+packing and left padding need `positions.packed` and `positions.from_mask`. The network is evaluated
+for every pair of tokens. Ahead of the query the paper defines nothing.
+
+Used by: the models of its paper; no widely used one that we know of.
+
 >>> fire = make("fire", dim=2, hidden=1)
 >>> for parameter in fire.mlp.parameters():
 ...     _ = torch.nn.init.ones_(parameter)
@@ -36,7 +45,7 @@ from locant._internal.checks import positive, whole_number
 from locant.encodings.base import Encoding, difference, through
 from locant.shapes import Shape
 
-LEAST = 1e-6  # of what is divided by, were c trained to 0
+MIN_DIVISOR = 1e-6  # of what is divided by, were c trained to 0
 
 
 class Fire(Encoding):
@@ -44,7 +53,6 @@ class Fire(Encoding):
 
     extrapolates = True
     real_positions = True
-    causal_only = True
     cacheable_keys = True
     bounded = True
     parameter_count = "2 + 2 * hidden + hidden * heads"
@@ -67,6 +75,6 @@ class Fire(Encoding):
         far = self.threshold * self.l.abs().to(precise)
         m = torch.maximum(q_pos.to(precise), far)  # (Q) or (B, Q)
         m = m[..., None, :, None] if m.dim() == 2 else m[:, None]
-        whole = torch.log1p(slope * m).clamp_min(LEAST)
+        whole = torch.log1p(slope * m).clamp_min(MIN_DIVISOR)
         share = delta.sign() * torch.log1p(slope * delta.abs()) / whole  # (1|B, 1, Q, K)
         return through(self.mlp, share[..., None])[:, 0].movedim(-1, 1)  # (1|B, H, Q, K)

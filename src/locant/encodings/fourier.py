@@ -5,6 +5,14 @@ r"""Fourier: learned frequencies, then a small network.
 Li et al. 2021, arXiv:2106.02795, §3. p may have several axes (W then has a row for each). With W as
 it is, the dot product of two feature vectors depends on the difference of their positions alone.
 
+When to use it: for positions that are real numbers or points of a grid, when the right frequencies
+are not known beforehand.
+
+Traps: γ decides how fast the waves are at the start: too slow, and neighbors look alike; too fast,
+and the encoding is close to a table. Past the trained range the network is on its own.
+
+Used by: the image and user-interface models of its paper.
+
 >>> fourier = make("fourier", dim=8)
 >>> a = fourier.features(torch.tensor([3.0, 5.0]))
 >>> b = fourier.features(torch.tensor([103.0, 105.0]))

@@ -5,6 +5,15 @@ r"""Hybrid: the fixed waves, and a learned correction that starts at nothing.
 PE is the sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762), so at the start the two are
 equal.
 
+When to use it: when the formula of the sinusoid is a good start, the length is fixed, and there are
+enough data to correct it.
+
+Traps: it ends where its table ends, though the waves go on. Rows that training never visits stay
+uncorrected. α starts at 0, and so does the gradient of the table: the correction begins to move
+only once α has.
+
+Used by: no widely used model that we know of.
+
 >>> hybrid, fixed = make("hybrid", dim=8), make("sinusoidal", dim=8)
 >>> x = torch.zeros(1, 5, 8)
 >>> bool((hybrid.embed(x, torch.arange(5)) == fixed.embed(x, torch.arange(5))).all())

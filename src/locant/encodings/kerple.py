@@ -9,6 +9,15 @@ softplus(raw_a). What is trained may be any number, and nothing is clamped. The 
 |m − n| extends it to both sides, and then it cannot tell before from after. A power with p = 1 is
 ALiBi with learned slopes.
 
+When to use it: where alibi fits, and each head should learn for itself how fast the past fades; the
+logarithm keeps more of the far past than a straight line does.
+
+Traps: in an encoder it cannot tell left from right. It only falls with distance, so it cannot
+prefer the token three back to the token one back. The published code clamps its weights in forward;
+here they are positive by their formula.
+
+Used by: the models of its paper; no widely used one that we know of.
+
 >>> kerple = make("kerple", dim=2, heads=2)
 >>> for raw in kerple.parameters():
 ...     _ = torch.nn.init.constant_(raw, 0.5413248546)     # ln(e − 1): p = a = 1
@@ -38,7 +47,7 @@ from locant.encodings.base import Encoding, difference
 from locant.shapes import Shape
 
 KERNELS = ("log", "power")
-LEAST = 1e-4  # of a uniform number at the start: the raw number of 0 would be −∞
+MIN_DRAW = 1e-4  # of a uniform number at the start: the raw number of 0 would be −∞
 
 
 class Kerple(Encoding):
@@ -56,8 +65,8 @@ class Kerple(Encoding):
     def __init__(self, shape: Shape, *, kernel: str = "log") -> None:
         super().__init__(shape)
         self.kernel = one_of("kerple", "kernel", kernel, KERNELS)
-        p = torch.rand(shape.heads).clamp(LEAST, 1 - LEAST)  # half of p, for a power
-        a = torch.rand(shape.heads).clamp_min(LEAST)
+        p = torch.rand(shape.heads).clamp(MIN_DRAW, 1 - MIN_DRAW)  # half of p, for a power
+        a = torch.rand(shape.heads).clamp_min(MIN_DRAW)
         self.raw_p = nn.Parameter(torch.logit(p) if kernel == "power" else _raw(2 * p))
         self.raw_a = nn.Parameter(_raw(a))
 

@@ -9,6 +9,13 @@ paper's; the default of one axis is a sequence. window is the one that was train
 one later goes on from the same numbers, offset by offset, so keep the window when the resolution
 grows.
 
+When to use it: for images in windows, when the resolution at use differs from that in training.
+
+Traps: window must stay the one that was trained with when the resolution grows, since it scales the
+offsets. The logarithm makes far offsets alike. Class and register tokens have no place on the grid.
+
+Used by: Swin Transformer v2.
+
 >>> cpb = make("log_cpb", dim=2, window=8, hidden=1)
 >>> for parameter in cpb.parameters():
 ...     _ = torch.nn.init.ones_(parameter)

@@ -7,6 +7,15 @@ Gopalakrishnan et al. 2025, arXiv:2509.10534. δ is learned and kept in [−2π,
 Each component has a frequency of its own, so queries and keys become 2d wide: the sizes times
 cosines, then times sines. δ turns the queries (by −δ), which is the same and lets heads share keys.
 
+When to use it: where rotary would be taken, and matching by content should not depend on the angle
+that positions bring in.
+
+Traps: queries and keys become twice as wide, so a cache of keys is twice as large and decoding
+reads half as much again. softplus makes every component positive: a checkpoint trained with rotary
+cannot be converted. δ must be kept in [−2π, 0].
+
+Used by: the models of its paper.
+
 >>> def score(m, n, delta):     # of q = k = 0, whose sizes are ln 2; before 1/√d
 ...     pope, zero = make("pope", dim=2), torch.zeros(1, 1, 1, 2)
 ...     pope.delta.data.fill_(delta)
@@ -81,6 +90,14 @@ class Pope(Encoding):
             self.precompute(q_pos, k_pos, q.dtype) if precomputed is None else precomputed
         )
         return _turn(q, for_q), _turn(k, for_k)
+
+    def move_keys(self, k: Tensor, old_pos: Tensor, new_pos: Tensor) -> Tensor:
+        """Turn the cosines and sines in the keys on by the difference of the positions."""
+        moved = new_pos.to(wide(k.device)) - old_pos.to(wide(k.device))
+        cosine, sine = self._unit(moved, torch.promote_types(k.dtype, torch.float32))
+        by_cos, by_sin = k.to(cosine.dtype).chunk(2, -1)  # sizes times cosines, times sines
+        turned = [by_cos * cosine - by_sin * sine, by_sin * cosine + by_cos * sine]
+        return torch.cat(turned, -1).to(k.dtype)
 
 
 def _turn(x: Tensor, table: Tensor) -> Tensor:

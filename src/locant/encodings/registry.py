@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
     from locant.encodings.base import Encoding
 
 FOLDER = Path(__file__).parent
-NO_ENCODINGS = ("adapt", "base", "claims", "registry")  # modules here that hold no encoding
+NO_ENCODINGS = (
+    "adapt",
+    "base",
+    "claims",
+    "hooks",
+    "registry",
+)  # modules here that hold no encoding
 ALIASES = {"rope": "rotary", "nope": "none", "sinusoid": "sinusoidal"}  # in lower case
 
 
@@ -68,7 +75,7 @@ def names() -> list[str]:
     """List the names of all encodings that come with locant, in alphabetical order.
 
     >>> names()[:3]
-    ['alibi', 'continuous', 'dynamic']
+    ['alibi', 'continuous', 'cope']
     """
     stems = (path.stem for path in FOLDER.glob("[!_]*.py"))
     return sorted(stem for stem in stems if stem not in NO_ENCODINGS)
@@ -86,11 +93,23 @@ def canonical(name: str) -> str:
     return small if small in names() else name
 
 
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return " Did you mean 'rotary'?" for a word near a known name or an alias; else nothing.
+
+    >>> suggest("rop", ["rope_mixed", "rotary"])
+    " Did you mean 'rotary'?"
+    """
+    hint = did_you_mean(name, [*known, *ALIASES])
+    for alias, meant in ALIASES.items():
+        hint = hint.replace(repr(alias), repr(meant))
+    return hint
+
+
 def claiming(claim: str) -> list[str]:
     """List the names of the encodings that make a claim.
 
     >>> claiming("prefers_near")
-    ['alibi', 'kerple']
+    ['alibi', 'forgetting', 'kerple']
     """
     return [name for name in names() if describe(name).claims[claim]]
 
@@ -157,7 +176,7 @@ def make(name: str, *, dim: int, heads: int = 1, length: int = 512, **options: A
     >>> make("rop", dim=64)
     Traceback (most recent call last):
     ValueError: no encoding is called 'rop'. Did you mean 'rotary'?
-      Known: alibi, continuous, dynamic, fire, fourier, hybrid, ...
+      Known: alibi, continuous, cope, deberta, dynamic, ...
     """
     name = canonical(name)
     cls = load(name)
@@ -205,7 +224,7 @@ def _locate(name: str) -> tuple[Path, str]:
         return path, class_name
     if name not in names():
         raise ValueError(
-            f"no encoding is called {name!r}.{did_you_mean(name, names())}\n"
+            f"no encoding is called {name!r}.{suggest(name, names())}\n"
             f"  Known: {', '.join(names())}"
         )
     return FOLDER / f"{name}.py", ""

@@ -5,6 +5,13 @@ r"""Relative: one learned number for each distance and head, added to the scores
 The per-distance bias of Raffel et al. 2020, arXiv:1910.10683, §2.1, without its buckets. All
 distances past max_distance on one side share one number.
 
+When to use it: when exact distances matter, such as "the token three back", and they are bounded.
+
+Traps: all distances past max_distance share one number, so far ones are not told apart. Distances
+that training never meets keep the number they were drawn with. Whole positions only.
+
+Used by: T5 uses it with buckets, Swin on a grid; as it stands no widely used model that we know of.
+
 >>> relative = make("relative", dim=8, heads=2, max_distance=4)
 >>> # ± the distance
 >>> relative.table.data = torch.stack([torch.arange(-4.0, 5), torch.arange(4.0, -5, -1)], 1)

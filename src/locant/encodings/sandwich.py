@@ -8,6 +8,15 @@ It is added to the scaled score. The sum of cosines is largest at distance 0 and
 whole, with ripples. Nothing is learned. The paper takes width = 128 whatever the head's own width
 is, and is causal; the cosine extends it to both sides, and then it cannot tell before from after.
 
+When to use it: in a decoder, as a fixed bias that falls with distance like alibi's but flattens out
+far away.
+
+Traps: in an encoder it cannot tell left from right. It falls with ripples, so that a farther key
+can score a little higher than a nearer one. Its width is an option of its own, not that of the
+heads.
+
+Used by: the models of its paper; no widely used one that we know of.
+
 >>> sandwich = make("sandwich", dim=2, heads=2, width=8)
 >>> bias = sandwich.bias(torch.tensor([4]), torch.arange(4, -1, -1))[0, :, 0]
 >>> [round(value, 4) for value in (8 * bias[1]).tolist()]     # Σ cos Δ/10^c, c = 0..3

@@ -7,6 +7,15 @@ Shaw et al. 2018, arXiv:1803.02155, eq. 3–4; the vectors are shared by the hea
 2·max_distance + 1 products with a query are formed and then looked up by distance, so that no (Q,
 K, d) tensor is needed.
 
+When to use it: when the content of a query should decide what a distance is worth, and distances
+are short.
+
+Traps: scores and weights are materialized, so memory grows with the square of the length. Distances
+past max_distance share one vector. The vectors are added to the values as well: leaving that out is
+another encoding.
+
+Used by: the translation models of its paper; Music Transformer builds on it.
+
 >>> shaw = make("shaw", dim=64)
 >>> [(tuple(table.shape), round(table.std().item(), 2)) for table in shaw.parameters()]
 [((33, 64), 0.02), ((33, 64), 0.02)]
@@ -77,7 +86,15 @@ class Shaw(Encoding):
         need_whole_numbers("shaw", q_pos, k_pos)
         return (self.max_distance - difference(q_pos, k_pos)).clamp(0, 2 * self.max_distance)
 
-    def rescore(self, scores: Tensor, q: Tensor, k: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+    def rescore(
+        self,
+        scores: Tensor,
+        q: Tensor,
+        k: Tensor,
+        q_pos: Tensor,
+        k_pos: Tensor,
+        may_see: Tensor | None = None,
+    ) -> Tensor:
         refuse_float8("shaw", q)
         by_row = q @ self.keys.to(q.dtype).T  # (B, H, Q, rows)
         far, row = self._near(q_pos, k_pos)
@@ -89,7 +106,14 @@ class Shaw(Encoding):
         out[..., far:] = near
         return out
 
-    def mix(self, weights: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor) -> Tensor:
+    def mix(
+        self,
+        weights: Tensor,
+        v: Tensor,
+        q_pos: Tensor,
+        k_pos: Tensor,
+        may_see: Tensor | None = None,
+    ) -> Tensor:
         refuse_float8("shaw", v)
         if v.shape[-1] != self.shape.head:
             raise ValueError(

@@ -9,6 +9,16 @@ An odd width drops the last cosine. With axes > 1 the width is split over the ax
 rounded up to an even number, the rest cut off). With join="concat" the waves stand beside the input
 instead of on it.
 
+When to use it: as a plain start for absolute positions without parameters, for time stamps, and as
+the thing to compare with.
+
+Traps: the norm of its vectors is √(D/2), which can drown small token vectors: many models multiply
+tokens by √D first. Sines and cosines interleaved or in halves are two layouts that are not
+interchangeable. A value at any position is not a model that works there. The product of two
+positions does not fall steadily with distance.
+
+Used by: the original Transformer, Marian, DETR (two axes) and Whisper's encoder.
+
 >>> def on_ones(pos, dim=4, **options):
 ...     x = make("sinusoidal", dim=dim, **options).embed(torch.ones(1, 1, dim), torch.tensor([pos]))
 ...     return [round(value, 4) for value in x.flatten().tolist()]

@@ -7,6 +7,15 @@ number for each axis: axes=2 is the paper's, with (2·window − 1)² numbers a 
 that size no offset is larger; past it, offsets share the number at the edge. The default of one
 axis is a sequence.
 
+When to use it: for images in windows of a fixed size: it is cheap, exact for every offset, and
+tells directions apart.
+
+Traps: another window size needs another table: interpolate it and train on, or take log_cpb. Past
+its window offsets share the number at the edge. The default of one axis is a sequence; images need
+axes=2.
+
+Used by: Swin Transformer; BEiT has such a table over the whole image.
+
 >>> swin = make("swin", dim=2, window=3, axes=2)
 >>> swin.table.data = torch.arange(25.0)[:, None]     # 5·(first offset + 2) + second offset + 2
 >>> keys = torch.tensor([[4, 4], [4, 3], [3, 4], [2, 2], [6, 6], [9, 4]])

@@ -7,6 +7,16 @@ the others grow by a constant factor up to max_distance, and the last holds all 
 sides="both" gives each side half of the buckets; sides="behind" is the decoder's: keys ahead share
 bucket 0. T5 itself does not divide by √d: `attend(…, scale=1.0)` does the same.
 
+When to use it: in encoders, and in decoders with moderate context, when near distances matter
+exactly and far ones roughly.
+
+Traps: T5 itself does not divide scores by √d: loading its weights needs scale=1.0. An encoder
+splits the buckets over the two sides, a decoder does not; the wrong one reads other numbers in
+silence. All distances past max_distance are one. A materialized bias has H·Q·K numbers: let locant
+compute it in blocks.
+
+Used by: T5, mT5, FLAN-T5 and MPNet.
+
 >>> t5 = make("t5", dim=8, heads=2)
 >>> offsets = torch.tensor([0, -1, -7, -8, -15, -16, -20, -32, -64, -127, -128, 1, 8, 127])
 >>> t5.bucket(offsets).tolist()

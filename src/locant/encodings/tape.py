@@ -7,6 +7,14 @@ wide model is spread over more of the waves, so that the likeness of two positio
 their distance; plain sinusoidal positions look too much alike there. length is that of the
 series: make it with theirs. An odd width drops the last cosine.
 
+When to use it: for classifying or encoding time series of one known length, shorter than the model
+is wide.
+
+Traps: the length that it is made for is part of the formula: another length is another encoding,
+and a trained model does not carry over.
+
+Used by: ConvTran, the time-series classifier of its paper.
+
 >>> x = make("tape", dim=4, length=8).embed(torch.ones(1, 2, 4), torch.tensor([1, 2]))
 >>> for row in (x[0] - 1).tolist():     # sin and cos of ½ and ½/100, then of 1 and 1/100
 ...     print(*(round(value, 4) for value in row))

@@ -9,6 +9,15 @@ second term is a dot product too: queries and keys become d + D wide, the keys b
 and no matrix of scores is needed. That holds at real and uneven positions, where the usual shift
 of a matrix does not. An odd width drops the last cosine.
 
+When to use it: when content and distance should meet at every layer without a limit on distances,
+as in speech.
+
+Traps: queries and keys become d + D wide, so scores cost more than with rotary. The published code
+shifts a matrix of scores, which is right only for consecutive positions. R has all sines first,
+then all cosines.
+
+Used by: Transformer-XL, XLNet and Conformer speech models.
+
 >>> xl = make("transformer_xl", dim=2)
 >>> xl.content.data = torch.tensor([[3.0, 0.0]])     # u
 >>> xl.position.data = torch.tensor([[0.0, 1.0]])     # v
@@ -91,3 +100,10 @@ class TransformerXL(Encoding):
         waves = torch.cat([cos_n, sin_n], -1).to(k.dtype)  # (…, 1, K, 2·pairs)
         new_k = torch.cat([k, waves.expand(*k.shape[:-1], -1)], -1)
         return new_q.to(q.dtype), new_k
+
+    def move_keys(self, k: Tensor, old_pos: Tensor, new_pos: Tensor) -> Tensor:
+        """Put the waves of the new positions in place of those of the old ones."""
+        sine, cosine = self._waves(new_pos, torch.promote_types(k.dtype, torch.float32))
+        waves = torch.cat([cosine, sine], -1).to(k.dtype)  # (…, 1, K, 2·pairs)
+        content = k[..., : self.shape.head]
+        return torch.cat([content, waves.expand(*k.shape[:-1], -1)], -1)

@@ -61,11 +61,6 @@ def make_dropout(owner: str, dropped: float, source: str = "fresh") -> nn.Dropou
     return kinds[one_of(owner, "dropout_from", source, SOURCES)](share(owner, "dropout", dropped))
 
 
-def is_quick(drop: nn.Dropout | None) -> bool:
-    """Say whether a dropout layer is one of the fast ones, not torch's own."""
-    return isinstance(drop, BitDropout | PooledDropout)
-
-
 def _kept(x: Tensor, edge: int, factor: float) -> Tensor:
     """Draw a mask of x's shape: `factor` where 16 random bits, as an int16, are `edge` or more,
     else 0.

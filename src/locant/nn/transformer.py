@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from locant._internal.checks import one_of, warn_renamed, whole_number
 from locant.attention.inputs import AttentionInputs, prepare, prepare_step
 from locant.attention.kv_cache import Cache
-from locant.attention.layer import Projections, check_cache
+from locant.attention.layer import Projections, cached_tokens, check_cache
 from locant.attention.validation import check_tokens, need_encoding
 from locant.encodings.base import Encoding
 from locant.nn.dropout import make_dropout
+from locant.positions import Mask, densify
 from locant.shapes import Shape
 
 NORMS = ("pre", "post")
@@ -98,9 +99,9 @@ class Transformer(nn.Module):
             _fuse(one) for one in acting
         )  # drawn last: all else is the same for every encoding
 
-    def forward(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, pos: Tensor, *, mask: Mask | None = None) -> Tensor:
         """Tokens at positions pos (T) or (B,T); mask as in `attend`."""
-        x = self._start(x, pos)
+        x, mask = self._start(x, pos, mask)
         inputs = [
             prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()
         ]
@@ -109,10 +110,11 @@ class Transformer(nn.Module):
         return self.head(self.norm(x))
 
     def forward_with_weights(
-        self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None
+        self, x: Tensor, pos: Tensor, *, mask: Mask | None = None
     ) -> OutputWithWeights:
         """Return the output of `forward` and the attention weights (B,H,T,T) of every layer."""
-        x = self._start(x, pos)
+        x, mask = self._start(x, pos, mask)
+        mask = densify(mask, x)
         inputs = [
             prepare(e, pos, pos, like=x, causal=self.causal, mask=mask) for e in self._encodings()
         ]
@@ -123,7 +125,7 @@ class Transformer(nn.Module):
             all_weights.append(weights)
         return OutputWithWeights(self.head(self.norm(x)), all_weights)
 
-    def look(self, x: Tensor, pos: Tensor, *, mask: Tensor | None = None) -> OutputWithWeights:
+    def look(self, x: Tensor, pos: Tensor, *, mask: Mask | None = None) -> OutputWithWeights:
         """Return what `forward_with_weights` returns; the earlier name of it."""
         warn_renamed("Transformer.look", "Transformer.forward_with_weights")
         return self.forward_with_weights(x, pos, mask=mask)
@@ -134,21 +136,22 @@ class Transformer(nn.Module):
         pos: Tensor,
         caches: list[Cache] | None = None,
         *,
-        mask: Tensor | None = None,
+        mask: Mask | None = None,
     ) -> tuple[Tensor, list[Cache]]:
         """Run new tokens of a causal model over the caches: the output, and the new caches."""
         if not self.causal:
             raise ValueError(
                 "only a causal model can go on from a cache. Make it with causal=True."
             )
-        x = self._start(x, pos)
         if caches is not None and len(caches) != len(self.layers):
             raise ValueError(
                 f"there are {len(caches)} caches for a model of {len(self.layers)} layers: one "
                 "each is needed."
             )
-        check_cache(caches[0] if caches else None, x)
-        before = caches[0].pos if caches else None
+        first = caches[0] if caches else None
+        x, mask = self._start(x, pos, mask, cached_tokens(first))
+        check_cache(first, x)
+        before = None if first is None else first.pos
         inputs = [prepare_step(e, pos, before, like=x, mask=mask) for e in self._encodings()]
         new = []
         for index, layer in enumerate(self._layers()):
@@ -163,13 +166,16 @@ class Transformer(nn.Module):
     def _layers(self) -> list[Layer]:
         return list(self.layers)  # type: ignore[arg-type]
 
-    def _start(self, x: Tensor, pos: Tensor) -> Tensor:
+    def _start(
+        self, x: Tensor, pos: Tensor, mask: Mask | None, cached: int = 0
+    ) -> tuple[Tensor, Mask | None]:
+        """Embed the input and check it; give the mask four dimensions."""
         x = self.embed(x)
         for encoding in self._encodings():
-            check_tokens(encoding, x, pos)
+            mask = check_tokens(encoding, x, pos, mask, cached=cached)
         if not self.per_layer:
             x = self._embed(0, x, pos)
-        return self.dropout(x)
+        return self.dropout(x), mask
 
     def _enter(self, index: int, x: Tensor, pos: Tensor) -> Tensor:
         return self._embed(index, x, pos) if self.per_layer else x

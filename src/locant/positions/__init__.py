@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from locant.positions.makers import Packed as Packed
+    from locant.positions.makers import centered_grid as centered_grid
     from locant.positions.makers import consecutive as consecutive
     from locant.positions.makers import from_mask as from_mask
     from locant.positions.makers import grid as grid
     from locant.positions.makers import packed as packed
+    from locant.positions.packing import Mask as Mask
+    from locant.positions.packing import SegmentMask as SegmentMask
+    from locant.positions.packing import densify as densify
     from locant.positions.samplers import cape as cape
+    from locant.positions.samplers import even_floats as even_floats
+    from locant.positions.samplers import jittered as jittered
+    from locant.positions.samplers import random_floats as random_floats
     from locant.positions.samplers import randomized as randomized
     from locant.positions.samplers import skips as skips
     from locant.positions.shape_checks import check as check
@@ -30,13 +37,20 @@ _HOME = {
     "in_transform": "shape_checks",
     "visible": "shape_checks",
     "Packed": "makers",
+    "centered_grid": "makers",
     "consecutive": "makers",
     "from_mask": "makers",
     "grid": "makers",
     "packed": "makers",
     "cape": "samplers",
+    "even_floats": "samplers",
+    "jittered": "samplers",
+    "random_floats": "samplers",
     "randomized": "samplers",
     "skips": "samplers",
+    "Mask": "packing",
+    "SegmentMask": "packing",
+    "densify": "packing",
     "Spacing": "spacing",
     "evenly_spaced": "spacing",
     "timestamps": "time_positions",

@@ -1,4 +1,4 @@
-"""Samplers map positions of one axis to positions while training; they work with every encoding."""
+"""Samplers map positions to positions while training; they work with every encoding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from locant._internal.checks import at_least, whole_number
+from locant._internal.checks import at_least, positive, whole_number
 
 
 def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = None) -> Tensor:
@@ -31,6 +31,83 @@ def randomized(pos: Tensor, limit: int, *, generator: torch.Generator | None = N
     noise = torch.rand(len(rows), limit, generator=generator, device=_device(generator))
     subset = noise.topk(count, -1).indices.sort(-1).values.to(pos.device)  # (rows, count)
     return subset.gather(-1, rows).reshape(pos.shape)
+
+
+def random_floats(
+    pos: Tensor, limit: float = 1.0, *, generator: torch.Generator | None = None
+) -> Tensor:
+    """Map position p of n to the p-th smallest of n random numbers from [0, limit), for each row.
+
+    Random Float Sampling: Shimizu et al. 2026, arXiv:2602.14050. Sequences of every length cover
+    the same range. When nothing is drawn any more, `even_floats` gives the positions.
+
+    >>> new = random_floats(torch.arange(4), 8.0, generator=torch.Generator().manual_seed(0))
+    >>> bool((new[1:] > new[:-1]).all()), bool((new >= 0).all() and (new < 8).all())
+    (True, True)
+    """
+    pos = _need_counting("random_floats", pos)
+    positive("random_floats", "limit", limit)
+    rows = pos.reshape(-1, pos.shape[-1])
+    size = (len(rows), int(pos.max()) + 1)
+    drawn = torch.rand(size, generator=generator, device=_device(generator), dtype=torch.float64)
+    ordered = (limit * drawn).sort(-1).values.to(pos.device)  # (rows, count)
+    return ordered.gather(-1, rows).reshape(pos.shape)
+
+
+def even_floats(pos: Tensor, count: int, limit: float = 1.0) -> Tensor:
+    """Map position p to (p + ½)·limit/count, for a model that was trained with `random_floats`.
+
+    count  the longer of the trained length and the length at hand; positions that are cached were
+           made with the same count
+
+    >>> even_floats(torch.arange(4), 4).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    pos = _need_counting("even_floats", pos)
+    positive("even_floats", "limit", limit)
+    if whole_number("even_floats", "count", count) <= int(pos.max()):
+        raise ValueError(
+            f"even_floats was asked for count={count}, but the positions go to {int(pos.max())}: "
+            f"use count ≥ {int(pos.max()) + 1}."
+        )
+    return (pos.double() + 0.5) * (limit / count)
+
+
+def jittered(
+    points: Tensor,
+    *,
+    shift: float = 0.0,
+    jitter: float = 1.0,
+    rescale: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Shift points (…,T,axes), stretch each axis by its own factor, and all axes by another.
+
+    shift    each axis of a row moves by a number from [−shift, shift]
+    jitter   each axis of a row is multiplied by a factor from [1/jitter, jitter], log-uniform
+    rescale  a row is multiplied by one factor from [1/rescale, rescale], log-uniform
+
+    The augmentation of DINOv3's coordinates, Siméoni et al. 2025, arXiv:2508.10104; made for
+    `centered_grid`.
+
+    >>> jittered(torch.tensor([[0.5, -0.5]])).tolist()
+    [[0.5, -0.5]]
+    """
+    at_least("jittered", "shift", shift, 0)
+    at_least("jittered", "jitter", jitter, 1)
+    at_least("jittered", "rescale", rescale, 1)
+    if not isinstance(points, Tensor) or points.dim() < 2:
+        got = tuple(points.shape) if isinstance(points, Tensor) else type(points).__name__
+        raise ValueError(f"jittered maps points of shape (…,T,axes). Got {got} instead.")
+    real = points.to(torch.promote_types(points.dtype, torch.float32))
+
+    def uniform(axes: int) -> Tensor:
+        size = (*points.shape[:-2], 1, axes)
+        return (2 * torch.rand(size, generator=generator, device=_device(generator)) - 1).to(real)
+
+    moved = real + shift * uniform(points.shape[-1])
+    stretched = moved * torch.exp(math.log(jitter) * uniform(points.shape[-1]))
+    return stretched * torch.exp(math.log(rescale) * uniform(1))
 
 
 def cape(

@@ -1,14 +1,7 @@
-"""The ways to compute attention; `locant.attention.dispatch` chooses among them.
+"""The kernels that compute attention; `locant.attention.dispatch` says when each of them serves.
 
-Each module answers three questions about a `Request` and computes attention of rotated queries and
-keys:
-
-    NAME
-    refuses(request)    why it cannot serve the request, or nothing
-    unsuited(request)   why another backend is the better choice, or nothing; heeded unless it is
-                        forced by name
-    describe(request)   why it is the right choice
-    run(q, k, v, inputs, scale=, drop=)
+Each has `run(q, k, v, bias, scale=, drop=)` for rotated queries and keys, with the bias in the form
+that the kernel takes.
 
 flex        a bias by distance on a GPU, by torch's flex_attention
 tiled       bias and mask by blocks of queries on a CPU: memory grows with length

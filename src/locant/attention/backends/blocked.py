@@ -16,60 +16,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from locant.attention.backends.reference import MAX_SCORES
 from locant.attention.backends.second_order import differentiable_gradients
-from locant.attention.inputs import AttentionInputs
-from locant.attention.masks import additive_mask, causal_mask
-from locant.attention.request import Request
+from locant.attention.masks import Materialized, additive_mask, causal_mask
 
-NAME = "blocked"
 SCORES_AT_ONCE = 1 << 17  # what fits in a second-level cache
 
 
-def refuses(request: Request) -> str:
-    if request.needs_scores:
-        return "the encoding works on the scores or the weights themselves"
-    if request.dropout != "none":
-        return "this backend knows no dropout"
-    return ""
-
-
-def unsuited(request: Request) -> str:
-    if request.device != "cpu":
-        return "it is for CPUs"
-    if not (request.full_precision and request.grad and request.eager) or request.transformed:
-        return "only gradients in float32 or float64 need it, outside of traced graphs"
-    if request.scores >= MAX_SCORES and request.one_piece:
-        return "all weights would fill the memory"
-    wide = request.key_width > request.head_width
-    if request.bias_learns or (wide and not request.added and not request.causal):
-        return ""
-    return "the fused kernel serves it as well, and quicker"
-
-
-def describe(request: Request) -> str:
-    if request.bias_learns:
-        return "its bias learns, and the fused kernel has no gradient for a bias"
-    return "its queries are wider than the values, and the fused kernel wants one width"
-
-
 def run(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    inputs: AttentionInputs,
-    *,
-    scale: float,
-    drop: nn.Dropout | None,
+    q: Tensor, k: Tensor, v: Tensor, bias: Materialized, *, scale: float, drop: nn.Dropout | None
 ) -> Tensor:
-    bias, unseeing, causal = inputs.materialized(q.dtype)
+    attn_bias, unseeing, causal = bias
     if causal:
-        bias = additive_mask(causal_mask(q.shape[-2], k.shape[-2], q.device), q.dtype)
-    if bias is not None:
-        rows = bias.shape[0] if bias.dim() == 4 else 1
-        bias = bias.to(q.dtype).expand(rows, q.shape[1], q.shape[2], k.shape[2])
+        attn_bias = additive_mask(causal_mask(q.shape[-2], k.shape[-2], q.device), q.dtype)
+    if attn_bias is not None:
+        rows = attn_bias.shape[0] if attn_bias.dim() == 4 else 1
+        attn_bias = attn_bias.to(q.dtype).expand(rows, q.shape[1], q.shape[2], k.shape[2])
     with torch.autocast(q.device.type, enabled=False):
-        out = _Blocked.apply(q.contiguous(), k.contiguous(), v.contiguous(), bias, scale)
+        out = _Blocked.apply(q.contiguous(), k.contiguous(), v.contiguous(), attn_bias, scale)
     return out if unseeing is None else out.masked_fill(unseeing, 0.0)
 
 

@@ -5,49 +5,13 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from locant.attention.inputs import AttentionInputs
-from locant.attention.request import Request
-
-NAME = "fused"
-FEW_QUERIES = 16  # for which nothing as large as the keys should be copied
-
-
-def refuses(request: Request) -> str:
-    if request.needs_scores:
-        return "the encoding works on the scores or the weights themselves"
-    return ""
-
-
-def unsuited(request: Request) -> str:
-    if request.dropout == "module":
-        return "torch's kernels know only torch's own dropout"
-    if request.device != "cpu":
-        return ""
-    if request.dropout != "none":
-        return "torch's kernel for a CPU knows no dropout"
-    if request.transformed:
-        return "torch's kernel for a CPU knows no transform such as vmap"
-    if request.key_width > request.head_width and request.eager and request.queries <= FEW_QUERIES:
-        return "it would copy every value to make it as wide as the keys, for a query or a few"
-    return ""
-
-
-def describe(request: Request) -> str:
-    if not request.added:
-        return "plain attention"
-    return "plain attention and a materialized bias or mask"
+from locant.attention.masks import Materialized
 
 
 def run(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    inputs: AttentionInputs,
-    *,
-    scale: float,
-    drop: nn.Dropout | None,
+    q: Tensor, k: Tensor, v: Tensor, bias: Materialized, *, scale: float, drop: nn.Dropout | None
 ) -> Tensor:
-    attn_bias, unseeing, causal = inputs.materialized(q.dtype)
+    attn_bias, unseeing, causal = bias
     missing = q.shape[-1] - v.shape[-1]  # an encoding may widen q and k; the kernel wants one width
     out = scaled_dot_product_attention(
         q,

@@ -18,11 +18,9 @@ from torch.utils.checkpoint import checkpoint
 
 from locant import positions
 from locant.attention.inputs import AttentionInputs
-from locant.attention.masks import additive_mask, causal_mask
-from locant.attention.request import Request
-from locant.encodings.base import overrides
+from locant.attention.masks import additive_mask, causal_mask, materialize, seen_keys
+from locant.encodings.base import needs_scores, overrides
 
-NAME = "reference"
 MAX_SCORES = 1 << 27  # that are held at once: half a gigabyte in float32
 SCORES_AT_ONCE = 1 << 21  # in blocks, when there are more
 GEMV_MIN_KEY_ELEMENTS = 1 << 16  # of one head's keys, from which one query goes head by head,
@@ -39,28 +37,6 @@ class AttentionWithWeights(NamedTuple):
     weights: Tensor
 
 
-def refuses(request: Request) -> str:
-    return ""
-
-
-def unsuited(request: Request) -> str:
-    return ""
-
-
-def describe(request: Request) -> str:
-    if request.needs_scores:
-        return "the encoding works on the scores or the weights themselves"
-    if request.dropout == "module":
-        return "the fused kernels know only torch's own dropout"
-    if request.dropout != "none":
-        return "the fused kernel of a CPU knows no dropout"
-    if request.transformed:
-        return "the fused kernel of a CPU knows no transform such as vmap"
-    if request.key_width > request.head_width:
-        return "the keys are wider than the values, and the fused kernel would copy every value"
-    return "its bias must be computed in one piece, and all of it would fill the memory"
-
-
 def run(
     q: Tensor,
     k: Tensor,
@@ -71,7 +47,8 @@ def run(
     drop: nn.Dropout | None,
 ) -> Tensor:
     batch, heads, queries, _ = q.shape
-    if not positions.visible(q) or q.shape[:-1].numel() * k.shape[-2] < MAX_SCORES or queries == 1:
+    few = not positions.visible(q) or q.shape[:-1].numel() * k.shape[-2] < MAX_SCORES
+    if few or inputs.sizes[2] == 1:
         return attend_with_weights(q, k, v, inputs, scale=scale, drop=drop).out
     at_once = max(1, SCORES_AT_ONCE // (batch * heads * k.shape[-2]))
     blocks = []
@@ -94,14 +71,14 @@ def _one_block(
     drop: nn.Dropout | None,
 ) -> Tensor:
     """Compute queries first..last−1, and nothing that the backward pass can compute again."""
-    if (
-        inputs.causal and last + inputs.keys - inputs.queries <= 0
-    ):  # these queries come before every key
+    _, _, queries, keys = inputs.sizes
+    if inputs.causal and last + keys - queries <= 0:  # these queries come before every key
         return v.new_zeros(*q.shape[:2], last - first, v.shape[-1])
 
     def block(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         mine = inputs.block(first, last)
-        k, v = k[..., : mine.keys, :], v[..., : mine.keys, :]
+        keys = mine.sizes[-1]
+        k, v = k[..., :keys, :], v[..., :keys, :]
         return attend_with_weights(q, k, v, mine, scale=scale, drop=drop).out
 
     some = q[..., first:last, :]
@@ -125,12 +102,14 @@ def attend_with_weights(
 
     drop  dropout of the attention weights"""
     encoding, q_pos, k_pos = inputs.encoding, inputs.q_pos, inputs.k_pos
-    attn_bias, unseeing, causal = inputs.materialized(q.dtype)
+    materialized = materialize(inputs, q.dtype)
+    attn_bias, unseeing, causal = materialized
+    may_see = seen_keys(materialized, q, k) if needs_scores(encoding) else None
     precise = torch.promote_types(q.dtype, torch.float32)
     q = q * scale
     scores = _products(q, k).to(precise)  # (B, H, Q, K)
     if overrides(encoding, "rescore"):
-        scores = encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos)
+        scores = encoding.rescore(scores, q.to(precise), k.to(precise), q_pos, k_pos, may_see)
     if attn_bias is not None:
         scores = scores + attn_bias.to(precise)
     elif causal:
@@ -142,7 +121,7 @@ def attend_with_weights(
         weights = weights.masked_fill(unseeing, 0.0)
     if drop is not None:
         weights = drop(weights)
-    return AttentionWithWeights(encoding.mix(weights, v, q_pos, k_pos), scores, weights)
+    return AttentionWithWeights(encoding.mix(weights, v, q_pos, k_pos, may_see), scores, weights)
 
 
 def _products(q: Tensor, k: Tensor) -> Tensor:

@@ -29,8 +29,17 @@ TABLE_ELEMENTS = 1 << 15  # numbers of a table at once, so that it fits there to
 def serves(x: Tensor, table: Tensor) -> bool:
     """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that
     nothing is learnt from."""
+    if not (visible(x) and visible(table)):  # a traced graph must not depend on the size
+        return False
     many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= MIN_ELEMENTS
-    return many and visible(x) and visible(table) and not table.requires_grad and _level() < 0
+    return many and _cuts_alike(x, table) and not table.requires_grad and _level() < 0
+
+
+def _cuts_alike(x: Tensor, table: Tensor) -> bool:
+    """Whether a table (2,…,T,d) is one for all of x (…,T,d), or has a part for each row of it."""
+    leading = table.shape[1:-2]
+    each_row = len(leading) == x.dim() - 2 and leading[0] == x.shape[0]
+    return each_row or all(size == 1 for size in leading)
 
 
 def _level() -> int:

@@ -17,7 +17,13 @@ from locant.encodings._rope.hf_models import (
     pairing_of,
     refuse_other_encodings,
 )
-from locant.encodings._rope.hf_parameters import rope_of, scaling_of
+from locant.encodings._rope.hf_parameters import (
+    kind_of,
+    rope_of,
+    scaling_of,
+    sections_of,
+    temperature_of,
+)
 from locant.shapes import Shape
 
 _ALIASES = {  # the words of single models
@@ -67,12 +73,15 @@ def rotary_options(config: Any, pairing: str | None = None) -> tuple[Shape, dict
         config.get("rotary_pct"),
         1.0,
     )
-    width = _first(config.get("rotary_dim"), int(head * share))
+    turning = head if kind_of(rope) == "proportional" else int(head * share)
+    width = _first(config.get("rotary_dim"), turning)
     options = {
         "base": float(theta),
         "width": width,
         "scaling": scaling_of(rope, config, length),
         "pairing": pairing,
+        **sections_of(rope, config),
+        **temperature_of(rope, config),
     }
     return Shape(heads * head, heads, length), options
 

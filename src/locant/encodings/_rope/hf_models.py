@@ -21,9 +21,9 @@ HALF = _names("""
     gpt_neox_japanese gpt_oss granite granite_swa granitemoe granitemoe_swa granitemoehybrid
     granitemoeshared hrm_text hunyuan_v1_dense hunyuan_v1_moe hy_v3 hy_v4 hyperclovax jais2 jetmoe
     kolibri1 laguna lfm2 lfm2_moe llama mellum mimo_v2_flash minicpm3 minimax minimax_m2 ministral
-    mistral mixtral modernbert-decoder moshi nemotron olmo olmo2 olmo3 olmo_hybrid olmoe persimmon
-    phi phi3 phimoe qwen2 qwen2_moe qwen3 qwen3_5_moe_text qwen3_5_text qwen3_moe qwen3_next
-    qwen4_exp_text seed_oss smollm3 solar_open stablelm starcoder2 vaultgemma zamba2 zaya
+    ministral3 mistral mixtral modernbert-decoder moshi nemotron olmo olmo2 olmo3 olmo_hybrid olmoe
+    persimmon phi phi3 phimoe qwen2 qwen2_moe qwen3 qwen3_5_moe_text qwen3_5_text qwen3_moe
+    qwen3_next qwen4_exp_text seed_oss smollm3 solar_open stablelm starcoder2 vaultgemma zamba2 zaya
     """)
 SAYS = frozenset(
     {"axk1", "deepseek_v3", "glm4_moe_lite", "youtu"}
@@ -33,10 +33,6 @@ INTERLEAVED = SAYS | _names("""
     ernie4_5_moe glm glm4 glm_moe_dsa gptj helium llama4_text longcat_flash roformer
     """)
 OTHERWISE = {
-    "ministral3": "multiplies its queries by a number that grows with the position.\n"
-    '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama", '
-    '"rope_parameters": …}), without '
-    "llama_4_scaling_beta, and multiply the queries yourself.",
     "nanochat": "turns by the negative of every angle.\n"
     '  Read it as a Llama, from_hf_config({**config.to_dict(), "model_type": "llama"}), and '
     "negate the positions.",
@@ -69,9 +65,8 @@ WITHOUT = {
     **dict.fromkeys(_names("jamba kimi_linear nemotron_h zamba"), _NOTHING),
     **dict.fromkeys(_names("falcon_mamba mamba mamba2 rwkv xlstm"), _NO_ATTENTION),
     "inkling_text": "adds a bias by distance and content to its scores.\n"
-    "  Use locant.make('shaw', …), which is near to it.",
-    "xlnet": "adds terms by distance to its scores.\n"
-    "  Use locant.make('shaw', …), which is near to it.",
+    "  Use locant.make('inkling', …), or locant.hf.read_config.",
+    "xlnet": "adds terms by distance to its scores.\n  Use locant.make('transformer_xl', …).",
 }
 
 SLIDING = _names(
@@ -87,22 +82,40 @@ BY_KIND = _names(
 _UNSAID = {  # what must be said because transformers puts a number of the model's own in its place
     "rope_theta": """
         apertus bailing_hybrid bitnet cohere cwm ernie4_5 ernie4_5_moe flex_olmo gpt_oss helium
-        hy_v3 lfm2 lfm2_moe llama4_text longcat_flash minimax minimax_m2 mixtral phimoe smollm3
-        solar_open
+        hy_v3 lfm2 lfm2_moe llama4_text longcat_flash minimax minimax_m2 ministral3 mixtral
+        phimoe smollm3 solar_open
         """,
     "partial_rotary_factor": """
         bamba codegen glm glm4 glm4_moe gpt_neox gptj nemotron persimmon phi qwen3_5_moe_text
         qwen3_5_text qwen3_next stablelm
         """,
-    "rope_type": "apertus cwm gpt_oss",
+    "rope_type": "apertus cwm gpt_oss ministral3",
     "head_dim": """
         afmoe beam cohere2_moe cwm ernie4_5 flint gemma gemma2 gemma3_text gemma3n_text glm glm4
         gpt_oss helium hrm_text hy_v3 jetmoe kolibri1 laguna llama4_text mellum mimo_v2_flash
-        minimax_m2 qwen3 qwen3_5_moe_text qwen3_5_text qwen3_next qwen4_exp_text seed_oss solar_open
-        vaultgemma zamba2
+        minimax_m2 ministral3 qwen3 qwen3_5_moe_text qwen3_5_text qwen3_next qwen4_exp_text seed_oss
+        solar_open vaultgemma zamba2
         """,
 }
 UNSAID = {key: _names(models) for key, models in _UNSAID.items()}
+
+SECTIONS = {  # pairs take their positions from several axes, when mrope_section is there
+    **dict.fromkeys(
+        _names("""
+        glm4v_moe_text glm4v_text glm_image_text glm_ocr_text paddleocr_vl_text qwen2_5_vl_text
+        qwen2_vl_text
+        """),
+        "chunked",
+    ),
+    **dict.fromkeys(
+        _names("""
+        cohere_compass_text qwen3_5_moe_text qwen3_5_text qwen3_vl_moe_text qwen3_vl_text
+        qwen4_exp_text
+        """),
+        "interleaved",
+    ),
+}
+TEMPERED = frozenset({"ministral3"})  # queries grow with llama_4_scaling_beta
 
 _ROPE_KEYS = ("rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor")
 OWN_KEYS = {  # keys that only these models heed

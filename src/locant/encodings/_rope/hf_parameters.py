@@ -7,9 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from locant._internal.checks import one_of
-from locant.encodings._rope.scalings import DynamicNtk, Linear, Llama3, LongRope, Scaling, Yarn
+from locant.encodings._rope.hf_models import SECTIONS, TEMPERED
+from locant.encodings._rope.scalings import (
+    DynamicNtk,
+    Linear,
+    Llama3,
+    LongRope,
+    Proportional,
+    Scaling,
+    Yarn,
+)
 
 _COMMON = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
+_SECTION_KEYS = {"mrope_section", "mrope_interleaved"}
 _SETTINGS = {  # what each type may say, beside _COMMON
     "default": set(),
     "linear": {"factor"},
@@ -32,6 +42,7 @@ _SETTINGS = {  # what each type may say, beside _COMMON
         "long_factor",
     },
     "llama3": {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
+    "proportional": {"factor"},
 }
 _SETTINGS["su"] = _SETTINGS["longrope"]
 _REQUIRED = {
@@ -47,10 +58,11 @@ _REQUIRED = {
 def rope_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """The config's rope dict, checked: every key in it is one that is understood."""
     rope = dict(config.get("rope_scaling") or config.get("rope_parameters") or {})
-    kind = one_of("from_hf_config", "rope_type", _kind(rope), _SETTINGS)
-    unknown = sorted(set(rope) - _COMMON - _SETTINGS[kind])
+    kind = one_of("from_hf_config", "rope_type", kind_of(rope), _SETTINGS)
+    known = _COMMON | _SETTINGS[kind] | _own_keys(config)
+    unknown = sorted(set(rope) - known)
     if unknown:
-        allowed = ", ".join(sorted(_COMMON | _SETTINGS[kind]))
+        allowed = ", ".join(sorted(known))
         raise ValueError(
             f"the rope type {kind!r} has settings that are not understood: {', '.join(unknown)}.\n"
             f"  Understood for it: {allowed}. Leaving them out would give other numbers, so "
@@ -64,12 +76,52 @@ def rope_of(config: Mapping[str, Any]) -> dict[str, Any]:
     return rope
 
 
-def _kind(rope: Mapping[str, Any]) -> str:
+def _own_keys(config: Mapping[str, Any]) -> set[str]:
+    """What a model type heeds among its rope parameters, beside what all do."""
+    model = config.get("model_type")
+    if model in SECTIONS:
+        return _SECTION_KEYS
+    if model in TEMPERED:  # the length in it is that of the whole config
+        return {"llama_4_scaling_beta", "max_position_embeddings"}
+    return set()
+
+
+def sections_of(rope: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `Rotary` for a config whose pairs take their positions from several axes."""
+    sections = rope.get("mrope_section")
+    if sections is None:
+        return {}
+    layout = SECTIONS[config["model_type"]]
+    if rope.get("mrope_interleaved", layout == "interleaved") != (layout == "interleaved"):
+        raise ValueError(
+            f"the config says mrope_interleaved={rope['mrope_interleaved']}, but the model of "
+            f"{config['model_type']} lays its sections out {layout}, whatever the config says."
+        )
+    return {"sections": list(sections), "section_layout": layout}
+
+
+def temperature_of(rope: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `Rotary` for a model whose queries grow with their position."""
+    model = config.get("model_type")
+    if model not in TEMPERED:
+        return {}
+    needed = ("llama_4_scaling_beta", "original_max_position_embeddings")
+    missing = [key for key in needed if rope.get(key) is None]
+    if missing:
+        raise ValueError(
+            f"the rope parameters of {model} do not say {', '.join(missing)}, without which its "
+            "model cannot run."
+        )
+    beta, length = (rope[key] for key in needed)
+    return {"query_temperature": {"beta": float(beta), "length": int(length)}} if beta else {}
+
+
+def kind_of(rope: Mapping[str, Any]) -> str:
     return str(rope.get("rope_type") or rope.get("type") or "default")
 
 
 def scaling_of(rope: Mapping[str, Any], config: Mapping[str, Any], length: int) -> Scaling | None:
-    kind = _kind(rope)
+    kind = kind_of(rope)
     if kind == "default":
         return None
     original = int(
@@ -80,6 +132,9 @@ def scaling_of(rope: Mapping[str, Any], config: Mapping[str, Any], length: int) 
     factor = float(rope.get("factor") or length / original)
     if kind == "linear":
         return Linear(factor)
+    if kind == "proportional":
+        share = rope.get("partial_rotary_factor")
+        return Proportional(rope.get("factor") or 1.0, 1.0 if share is None else share)
     if kind == "dynamic":
         return DynamicNtk(factor, length)  # transformers goes by the config's own length here
     if kind == "llama3":

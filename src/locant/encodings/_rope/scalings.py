@@ -13,6 +13,9 @@ wavelength.
                  scale 0.1·ln s + 1
     longrope     θ_c/factor_c, one list up to L0 and one beyond it; scale √(1 + ln s/ln L0)
     llama3       θ where λ < L0/high, θ/s where λ > L0/low, a ramp between
+    proportional θ/s for the first ⌊share·d/2⌋ pairs, 0 for the others: p-RoPE (Barbero et al.
+                 2024, arXiv:2410.06205; Gemma 4). Not a partial width: the exponents and the
+                 pairing go over the whole d
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from locant._internal.checks import did_you_mean, one_of, positive, whole_number
+from locant._internal.checks import build_from_settings, one_of, positive, whole_number
 from locant.encodings._waves import frequencies
 
 
@@ -51,6 +54,8 @@ class Scaling:
                     raise ValueError(
                         f"the scaling needs true or false for truncate. Got {value!r} instead."
                     )
+            elif field.name == "share":
+                _share_of_pairs(value)
             elif not (field.name == "scale" and value is None):
                 positive("the scaling", field.name, value)
 
@@ -83,6 +88,13 @@ def _positive_list(name: str, values: Any) -> None:
         raise ValueError(f"the scaling needs a list of numbers for {name}. Got {values!r} instead.")
     for value in values:
         positive("the scaling", name, value)
+
+
+def _share_of_pairs(value: Any) -> None:
+    if positive("the scaling", "share", value) > 1:
+        raise ValueError(
+            f"the scaling needs a share of the pairs, above 0 and at most 1. Got {value!r} instead."
+        )
 
 
 def _power(width: int) -> float:
@@ -210,6 +222,26 @@ class Llama3(Scaling):
         return theta * kept + theta / self.factor * (1 - kept)
 
 
+@dataclass(frozen=True)
+class Proportional(Scaling):
+    """The fast pairs turn, the slow ones stand still."""
+
+    factor: float = 1.0
+    share: float = 1.0
+
+    def frequencies(self, width: int, base: float, length: Tensor) -> Tensor:
+        turning = int(self.share * width // 2)
+        if not turning:
+            raise ValueError(
+                f"proportional turns the first ⌊share·width/2⌋ pairs, and with share={self.share} "
+                f"and width {width} that is none.\n"
+                f"  Use a share of at least {2 / width:g}, or the encoding none."
+            )
+        theta = frequencies(width, base, length.device) / self.factor
+        pair = torch.arange(width // 2, device=theta.device)
+        return torch.where(pair < turning, theta, 0.0)
+
+
 SCALINGS: dict[str, type[Scaling]] = {
     "linear": Linear,
     "ntk": Ntk,
@@ -217,6 +249,7 @@ SCALINGS: dict[str, type[Scaling]] = {
     "yarn": Yarn,
     "longrope": LongRope,
     "llama3": Llama3,
+    "proportional": Proportional,
 }
 
 
@@ -236,18 +269,4 @@ def read_scaling(settings: Scaling | Mapping[str, Any] | None) -> Scaling | None
         )
     kind = SCALINGS[one_of("rotary", "scaling type", settings["type"], SCALINGS)]
     given = {key: value for key, value in settings.items() if key != "type"}
-    allowed = [field.name for field in fields(kind)]
-    for key in given:
-        if key not in allowed:
-            raise ValueError(
-                f"the scaling {settings['type']} has no setting "
-                f"{key!r}.{did_you_mean(key, allowed)}\n"
-                f"  Its settings: {', '.join(allowed)}"
-            )
-    try:
-        return kind(**given)
-    except TypeError as problem:
-        raise ValueError(
-            f"the scaling {settings['type']} needs more: {problem}.\n  Its settings: "
-            f"{', '.join(allowed)}"
-        ) from None
+    return build_from_settings(f"the scaling {settings['type']}", kind, given)

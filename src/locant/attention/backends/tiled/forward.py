@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from locant.attention.backends.second_order import differentiable_gradients
 from locant.attention.backends.tiled import backward
 from locant.attention.backends.tiled.backward import SavedForward, gradients
-from locant.attention.backends.tiled.block_bias import BlockBias, materialize
+from locant.attention.backends.tiled.block_bias import BlockBias, ByBlocks, materialize_blocks
 from locant.attention.backends.tiled.blocking import (
     QueryBlock,
     group_heads,
@@ -40,12 +40,19 @@ QUERIES_AT_ONCE = (
 )
 QUERIES_UNPRUNED = 768  # and from so many on in larger ones, quicker where no key can be pruned
 MAX_BIAS_ELEMENTS = 1 << 23  # of a block that may be materialized, however few queries there are
-KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
+KERNEL = "_scaled_dot_product_flash_attention_for_cpu"  # not in torch's public interface
 
 
-def available() -> bool:
-    """Say whether this torch has the kernel, which is not part of its public interface."""
-    return hasattr(torch.ops.aten, KERNEL)
+def run(
+    q: Tensor, k: Tensor, v: Tensor, bias: ByBlocks, *, scale: float, drop: nn.Dropout | None
+) -> Tensor:
+    by_blocks, causal = bias
+    precise = torch.promote_types(q.dtype, torch.float32)  # half precision is computed in float32
+    wide_q, wide_k, wide_v = q.to(precise), k.to(precise), v.to(precise)
+    out = tiled_attention(wide_q, wide_k, wide_v, by_blocks, causal=causal, scale=scale)
+    out = out.to(q.dtype)
+    unseeing = by_blocks.fully_masked
+    return out if unseeing is None else out.masked_fill(unseeing, 0.0)
 
 
 def tiled_attention(
@@ -92,7 +99,7 @@ class _Tiled(torch.autograd.Function):
         (grad,) = grads
         if torch.is_grad_enabled():  # the gradients will be differentiated themselves
             bias = ctx.bias.with_aliases()
-            make_bias = lambda: materialize(bias, q.shape[-2], k.shape[-2])  # noqa: E731
+            make_bias = lambda: materialize_blocks(bias, q.shape[-2], k.shape[-2])  # noqa: E731
             dq, dk, dv, *others = differentiable_gradients(
                 q, k, v, make_bias, bias.learned, ctx.scale, grad
             )
