@@ -1,0 +1,1 @@
+"""Certify whole models: a probe, one file for each property, the certificate."""

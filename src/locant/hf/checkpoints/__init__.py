@@ -1,0 +1,1 @@
+"""Open checkpoints, and build models small with random weights."""

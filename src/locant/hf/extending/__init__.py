@@ -1,0 +1,1 @@
+"""Compare ways to extend a model's context, without training, on a user's own text."""

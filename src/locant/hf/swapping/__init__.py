@@ -1,0 +1,1 @@
+"""Put any encoding of locant into a pretrained model, and take it out again."""
