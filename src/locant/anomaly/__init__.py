@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from locant.anomaly.detector import SeriesDetector as SeriesDetector
     from locant.anomaly.detector import Settings as Settings
     from locant.anomaly.detector import detect as detect
     from locant.anomaly.detector import detect_stream as detect_stream
@@ -24,6 +25,7 @@ _HOME = {
     "detect": "locant.anomaly.detector",
     "detect_stream": "locant.anomaly.detector",
     "Settings": "locant.anomaly.detector",
+    "SeriesDetector": "locant.anomaly.detector",
     "read_series": "locant.anomaly.series",
 }
 

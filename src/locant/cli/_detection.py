@@ -33,11 +33,15 @@ def print_series(series: Series, console: Console) -> None:
 
 def print_detection(found: Detection, console: Console) -> None:
     """Print the self-test, the choices, the events, and the evaluation against labels."""
+    from locant.anomaly.detector.outputs import describe_gaps
+
     _print_line(console, "\nSelf-test: average precision on faults put into held-out data")
     _print_trials(found, console)
     for reason in found.chosen.why:
         _print_line(console, reason)
     _print_line(console, found.threshold.sentence)
+    if found.gaps:
+        _print_line(console, describe_gaps(found))
     _print_events(found, console)
     if found.evaluation:
         _print_evaluation(found, console)

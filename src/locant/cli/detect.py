@@ -116,6 +116,10 @@ def detect(
     your own data, and the method that finds them best is taken. The command writes scores.csv,
     events.csv, events.json and detected.png.
 
+    It is good at spikes, level shifts, flat sensors and changed seasons in regular series, whatever
+    share of the rows is absent. It is no judge of slow drifts, of fewer than 100 rows, or of
+    anomalies that fill more than a tenth of the rows it learns from: give it clean ones (--train).
+
     Examples:
 
       locant detect mine.csv

@@ -15,7 +15,7 @@ import pytest
 from common_detection import csv, ran, refused, wave
 
 from locant.anomaly import baselines
-from locant.anomaly.series import free_memory
+from locant.anomaly.series import input_file
 from locant.cli.detect import _detect_pipe
 
 PLAIN = ("--method", "harmonic", "--no-picture")
@@ -242,7 +242,7 @@ def test_a_folder_a_missing_file_and_a_window_outside_are_refused(file, tmp_path
 
 
 def test_a_file_larger_than_memory_is_refused(file, tmp_path, monkeypatch):
-    monkeypatch.setattr(free_memory, "available_memory", lambda: 1000)
+    monkeypatch.setattr(input_file, "available_memory", lambda: 1000)
     assert "of memory, but" in refused(file, "--out", tmp_path / "out")
     assert files(tmp_path) == ["mine.csv"]
 
@@ -312,7 +312,7 @@ def test_of_a_kept_detector_only_the_threshold_can_be_changed(file, tmp_path):
         "--model",
         tmp_path / "kept",
         "--threshold",
-        "2%",
+        "5%",
         "--no-picture",
         "--out",
         tmp_path / "b",

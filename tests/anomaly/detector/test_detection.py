@@ -104,7 +104,7 @@ def test_true_times_are_positions_where_sampling_is_irregular_and_the_encoding_t
     assert (real.chosen.real_times, rows.chosen.real_times) == (True, False)
     assert "true times" in " ".join(real.chosen.why)
     assert not np.array_equal(
-        real.scores, detect(as_series(values, times), Settings("transformer", **SHORT)).scores
+        real.scores, detect(as_series(values), Settings("transformer", **SHORT)).scores
     )
 
 

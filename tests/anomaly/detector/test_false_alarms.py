@@ -83,14 +83,16 @@ def test_what_was_asked_and_what_was_measured_are_told_together(tmp_path):
     assert sentence in " ".join(done.stdout.split())
 
 
-def test_few_rows_are_said_to_be_too_few():
-    found = detect(clean(1, 400), Settings("harmonic", threshold="0.5%", smooth=20))
-    assert found.threshold.measured is None
-    assert (
-        "not measured, 240 held-out rows are too few at this smoothing." in found.threshold.sentence
-    )
-    found = detect(clean(1, 400), Settings("harmonic", threshold="0.5%", smooth=5))
-    assert "about 13 independent scores: too few for so small a rate." in found.threshold.sentence
+def test_a_rate_that_few_rows_cannot_show_is_refused_before_anything_is_learned():
+    with pytest.raises(ValueError, match=r"0.5 % cannot be set from 240 held-out rows"):
+        detect(clean(1, 400), Settings("harmonic", threshold="0.5%"))
+
+
+def test_where_smoothing_leaves_few_independent_scores_it_is_said():
+    found = detect(clean(1, 400), Settings("harmonic", smooth=20))
+    stretches, rows = found.threshold.scales
+    assert (stretches.measured, rows.width) == (None, 0)
+    assert "stretches not measured (too few independent scores)" in found.threshold.sentence
 
 
 def test_a_kept_detector_measures_another_threshold_on_the_same_rows(tmp_path):

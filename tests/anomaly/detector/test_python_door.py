@@ -12,7 +12,7 @@ from common_detection import as_series, csv, ran, wave
 
 import locant
 from locant import anomaly
-from locant.anomaly.detector import load
+from locant.anomaly.detector import load, save
 
 SAVED = Path(__file__).parent / "saved" / "sub_pca"  # written before files were renamed
 PLAIN = ("--method", "harmonic", "--no-picture")
@@ -88,7 +88,7 @@ def test_one_encoding_may_be_a_word():
     assert anomaly.Settings(encodings="rope").encodings == ("rotary",)
 
 
-def test_a_detector_that_was_saved_before_still_loads_and_scores():
+def test_a_detector_that_was_saved_before_still_loads_and_scores(tmp_path):
     detector = load(SAVED)
     assert (detector.names, detector.candidate.method) == (("a", "b"), "sub-pca")
     start, step = detector.time_axis.start, np.timedelta64(2, "h")
@@ -98,9 +98,11 @@ def test_a_detector_that_was_saved_before_still_loads_and_scores():
     found = detector.detect(replace(series, names=("a", "b")))
     assert 95 <= int(found.scores.argmax()) <= 108
     assert detector.calibration.threshold.asked == 0.02
+    again = load(save(detector, tmp_path / "again"))
+    assert again.calibration.threshold == detector.calibration.threshold
 
 
 def test_data_that_are_no_path_and_no_series_are_refused_with_a_sentence():
     for data in ([[1.0, 2.0]], None):
-        with pytest.raises(ValueError, match="needs the path of a file"):
+        with pytest.raises(ValueError, match="needs the path of a file, a pandas or polars frame"):
             locant.anomaly.detect(data)

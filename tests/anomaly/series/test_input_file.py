@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import resource
 import subprocess
 import sys
 
 import polars as pl
 import pytest
 
-from locant.anomaly.series import read_series
+from locant.anomaly.series import input_file, read_series
 
 NOISE = random.Random(0).randbytes(5000)
 GOOD = ["time,x", "2014-02-14,1", "2014-02-15,2"]
@@ -138,4 +139,28 @@ def test_a_parquet_time_beyond_nanoseconds_is_refused(tmp_path):
 
 def test_reading_needs_no_torch():
     code = "import sys, locant.anomaly.series; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine.parquet"])
+def test_a_file_that_does_not_fit_into_memory_is_refused_before_it_is_read(
+    write, monkeypatch, name
+):
+    path = write(GOOD, name)
+    if name.endswith("parquet"):
+        pl.DataFrame({"x": [1.0, 2.0, 4.0]}).write_parquet(path)
+    monkeypatch.setattr(input_file, "available_memory", lambda: 100)
+    with pytest.raises(
+        ValueError, match=r"needs about 0.0 GB of memory, but 0.0 GB are free.\n  Read a part of it"
+    ):
+        read_series(path)
+
+
+def test_a_limit_on_the_process_counts_as_memory():
+    code = "import resource; from locant.anomaly.series import input_file\n"
+    code += "free = input_file.available_memory()\n"
+    code += "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))\n"
+    code += "assert input_file.available_memory() < 8 << 30\n"
+    code += "assert 8 << 30 < free or input_file.available_memory() <= free"
+    assert resource.RLIM_INFINITY
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -16,8 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from locant.anomaly.detector.detection import Chosen, Detection, Event, Trial
+    from locant.anomaly.detector.detection import Chosen, Detection, Trial
     from locant.anomaly.detector.detector import Detector, load, save
+    from locant.anomaly.detector.estimator import SeriesDetector
+    from locant.anomaly.detector.event_finder import Event
     from locant.anomaly.detector.pipeline import detect, detect_stream
     from locant.anomaly.detector.settings import Settings
     from locant.anomaly.detector.stream import Stream
@@ -27,7 +29,8 @@ _MODULES = {
     "Chosen": "detection",
     "Detection": "detection",
     "Detector": "detector",
-    "Event": "detection",
+    "Event": "event_finder",
+    "SeriesDetector": "estimator",
     "Settings": "settings",
     "Stream": "stream",
     "Threshold": "threshold",
@@ -43,6 +46,7 @@ __all__ = [
     "Detection",
     "Detector",
     "Event",
+    "SeriesDetector",
     "Settings",
     "Stream",
     "Threshold",

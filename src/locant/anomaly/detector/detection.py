@@ -1,48 +1,33 @@
-"""The result of a detection: scores, the events that they show, what was chosen and why.
-
-An event is a run of high smoothed scores, narrowed to the rows that caused it.
-"""
+"""The result of a detection: scores, the events that they show, what was chosen and why."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from locant.anomaly.detector.segments import Flags, Floats
+from locant.anomaly.detector.event_finder import Event
 from locant.anomaly.detector.threshold import Threshold
-from locant.anomaly.metrics.events import events
+from locant.anomaly.detector.time_grid import Flags, Floats, find_gaps
 from locant.anomaly.series import Series
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from locant.anomaly.detector.calibration import Calibration
     from locant.anomaly.detector.detector import Detector
-
-MAX_NAMED_COLUMNS = 3  # that an event names
-ECHO = 0.25  # of the largest residual: smaller ones beside it are its echo
-BLAME = 0.5  # a column is at fault when it has at least this part of the worst column's score
 
 
 @dataclass(frozen=True)
-class Event:
-    """An anomalous segment: the rows start..stop−1."""
+class Gap:
+    """Rows that a regular series should have and the file does not hold: nothing judges them."""
 
-    start: int
-    stop: int
-    score: float  # the largest in it, in units of the usual residual
-    peak: int  # the row with the largest residual
-    columns: tuple[str, ...]  # those at fault, the worst first
-    value: float  # of the worst column at the peak
-    expected: float  # the prediction of that value
-    start_time: Any = None  # datetime64[ns] or float, None without times
-    end_time: Any = None  # of its last row
-    peak_time: Any = None
+    after: int  # the last row before it
+    absent: int  # rows
+    start_time: Any  # of the last row before it
+    end_time: Any  # of the first row after it
 
 
 @dataclass(frozen=True)
@@ -71,7 +56,7 @@ class Chosen:
 
     method: str
     encoding: str
-    season: int | None  # in rows
+    season: int | None  # in steps of the clock; in rows without times
     smooth: int  # standard deviation of the smoothing, in rows
     real_times: bool  # whether true times are positions
     why: tuple[str, ...]
@@ -95,11 +80,22 @@ class Detection:
 
     @property
     def flags(self) -> Flags:
-        """Flag the rows that are in an event, (T,)."""
+        """Flag the rows of the file that are in an event, (T,)."""
         inside = np.zeros(len(self.scores), np.bool_)
         for event in self.events:
             inside[event.start : event.stop] = True
+        if self.series.observed is not None:
+            inside &= self.series.observed.any(1)
         return inside
+
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """List the gaps of a regular series, in the order of time."""
+        axis, times = self.detector.time_axis, self.series.times
+        if times is None or not axis.regular:
+            return ()
+        found = find_gaps(axis.positions(times, len(times)))
+        return tuple(Gap(row, absent, times[row], times[row + 1]) for row, absent in found)
 
     @cached_property
     def evaluation(self) -> dict[str, float]:
@@ -127,6 +123,12 @@ class Detection:
 
         return scores_table(self)
 
+    def events_frame(self) -> pl.DataFrame:
+        """Return one record an event: start, end, rows, score, columns, peak, value, prediction."""
+        from locant.anomaly.detector.outputs import events_frame
+
+        return events_frame(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return events, choices and evaluation as plain values, ready for JSON."""
         from locant.anomaly.detector.outputs import summary
@@ -138,72 +140,3 @@ class Detection:
         from locant.anomaly.detector.outputs import write_files
 
         return write_files(self, Path(folder), parquet=parquet)
-
-
-def find_events(
-    series: Series,
-    expected: Floats,
-    by_column: Floats,
-    residual: Floats,
-    calibration: Calibration,
-    gap: int,
-) -> tuple[Event, ...]:
-    """Find runs of scores above the threshold, and narrow each to its outliers.
-
-    expected, by_column, residual  (T,F): in the series' own units; smoothed scores; scaled
-                                   residuals before smoothing
-    gap                            runs that are nearer than this are one event
-    """
-    high = by_column.max(1) > calibration.threshold.value
-    runs = events(_join_runs(high, gap))
-    outlier = calibration.outlier
-    return tuple(_event(series, expected, by_column, residual, outlier, run) for run in runs)
-
-
-def _join_runs(high: Flags, gap: int) -> Flags:
-    """Join runs with fewer than `gap` rows between them.
-
-    >>> _join_runs(np.array([1, 0, 1, 0, 0, 1], bool), 2).astype(int).tolist()
-    [1, 1, 1, 0, 0, 1]
-    """
-    out = high.copy()
-    for (_, stop), (start, _) in pairwise(events(high)):
-        out[stop:start] |= start - stop < gap
-    return out
-
-
-def _event(
-    series: Series,
-    expected: Floats,
-    by_column: Floats,
-    residual: Floats,
-    outlier: float,
-    run: tuple[int, int],
-) -> Event:
-    """Narrow a run to its outliers, and name its peak and the columns at fault."""
-    rows = slice(*run)
-    worst_residual = residual[rows].max(1)
-    limit = max(outlier, ECHO * worst_residual.max())
-    outliers = run[0] + np.flatnonzero(worst_residual > limit)
-    start, stop = (int(outliers[0]), int(outliers[-1]) + 1) if len(outliers) else run
-    peak, worst = divmod(int(residual[start:stop].argmax()), residual.shape[1])
-    peak += start
-    highest = by_column[rows].max(0)
-    highest[worst] = max(highest[worst], highest.max())  # the column of the peak comes first
-    at_fault = sorted(
-        np.flatnonzero(highest >= BLAME * highest.max()),
-        key=lambda column: (-highest[column], column != worst),
-    )
-    times = []
-    if series.times is not None:
-        times = [series.times[row] for row in (start, stop - 1, peak)]
-    return Event(
-        start,
-        stop,
-        float(by_column[rows].max()),
-        peak,
-        tuple(series.names[column] for column in at_fault[:MAX_NAMED_COLUMNS]),
-        float(series.values[peak, worst]),
-        float(expected[peak, worst]),
-        *times,
-    )

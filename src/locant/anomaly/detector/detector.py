@@ -19,18 +19,24 @@ from torch import Tensor
 from locant._internal.files import write_atomically
 from locant._internal.threads import one_thread
 from locant.anomaly.detector.calibration import Calibration
-from locant.anomaly.detector.detection import Chosen, Detection, Trial, find_events
+from locant.anomaly.detector.detection import Chosen, Detection, Trial
+from locant.anomaly.detector.event_finder import find_events, score_residuals
 from locant.anomaly.detector.methods import Candidate
 from locant.anomaly.detector.methods.base import Method
 from locant.anomaly.detector.residuals import Residuals, compute_residuals
-from locant.anomaly.detector.segments import Segment, TimeAxis
-from locant.anomaly.detector.threshold import CleanScores, Threshold
-from locant.anomaly.metrics.smoothing import smooth
+from locant.anomaly.detector.threshold import (
+    CleanScores,
+    ScaleThreshold,
+    Threshold,
+    scale_widths,
+)
+from locant.anomaly.detector.time_grid import Layout, Segment, TimeAxis, observed_values
 from locant.anomaly.series import Series
-from locant.anomaly.series.units import Units
+from locant.anomaly.series.model_input import Units
 from locant.lab.training.checkpoint import read_tensors, with_prefix, write_tensors
 
-FACTS, TENSORS, FORMAT = "detector.json", "detector.safetensors", "locant detector 2"
+FACTS, TENSORS, FORMAT = "detector.json", "detector.safetensors", "locant detector 3"
+EARLIER = "locant detector 2"  # without a scale of single rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +46,17 @@ class Detector:
     names: tuple[str, ...]
     candidate: Candidate
     method: Method
-    units: Units
+    layout: Layout
     time_axis: TimeAxis
     calibration: Calibration
     chosen: Chosen
     trials: tuple[Trial, ...]
     recent: Segment  # the last rows that were learned from, in their own units, for streams
+
+    @property
+    def units(self) -> Units:
+        """Return the center and the scale of every column."""
+        return self.layout.units
 
     def detect(self, series: Series) -> Detection:
         """Detect anomalies in a series that was not learned from."""
@@ -53,19 +64,20 @@ class Detector:
         positions = self.time_axis.positions(series.times, len(series.values))
         limit = self.calibration.limit
         with one_thread():
-            found = compute_residuals(self.method, self.units, series.values, positions, limit)
+            values = observed_values(series)
+            found = compute_residuals(self.method, self.layout, values, positions, limit)
             return self.detection_of(series, found)
 
     def detection_of(self, series: Series, found: Residuals) -> Detection:
         """Turn residuals into scores and events."""
-        width = self.chosen.smooth
-        residual = found.residual / self.calibration.scale
-        by_column, expected = smooth(residual, width), self.units.back(found.expected)
-        events = find_events(series, expected, by_column, residual, self.calibration, width)
+        expected = self.units.back(found.expected)
+        scaled = found.residual / self.calibration.scale
+        scored = score_residuals(scaled, self.calibration.threshold)
+        events = find_events(series, expected, scored, self.calibration)
         return Detection(
             series,
-            by_column.max(1),
-            by_column,
+            scored.by_column.max(1),
+            scored.by_column,
             expected,
             self.calibration.threshold,
             events,
@@ -120,7 +132,7 @@ def load(folder: str | Path) -> Detector:
         raise ValueError(
             f"{path / FACTS} is damaged: it is no JSON. Save the detector again."
         ) from None
-    if readable != facts or facts.get("format") != FORMAT:
+    if readable != facts or facts.get("format") not in (FORMAT, EARLIER):
         raise ValueError(
             f"{folder}: its two files are not of one detector ({FORMAT}). Save the detector again."
         )
@@ -130,8 +142,7 @@ def load(folder: str | Path) -> Detector:
 def _facts(detector: Detector) -> dict[str, Any]:
     """Describe a detector in plain values."""
     known, axis = detector.calibration, detector.time_axis
-    dated = isinstance(axis.start, np.datetime64)
-    start = axis.start
+    dated, start = axis.dated, axis.start
     if dated:
         start = int(start.astype("datetime64[ns]").astype(np.int64))
     elif start is not None:
@@ -143,8 +154,13 @@ def _facts(detector: Detector) -> dict[str, Any]:
         "chosen": asdict(detector.chosen),
         "threshold": asdict(known.threshold),
         "limit": known.limit,
-        "odd": known.outlier,
-        "clock": {"start": start, "dated": dated, "step": axis.step, "rows": axis.rows},
+        "clock": {
+            "start": start,
+            "dated": dated,
+            "step": axis.step,
+            "rows": axis.rows,
+            "regular": axis.regular,
+        },
         "self_test": [asdict(trial) for trial in detector.trials],
     }
 
@@ -153,9 +169,11 @@ def _tensors(detector: Detector) -> dict[str, Tensor]:
     """Collect the numbers of a detector by name."""
     known = detector.calibration
     arrays = {"middle": detector.units.middle, "size": detector.units.size, "usual": known.scale}
-    for name, scores in known.scores._asdict().items():
-        if scores is not None:
-            arrays[f"{name} scores"] = scores
+    widths = scale_widths(detector.chosen.smooth)[: len(known.scores)]
+    for width, clean in zip(widths, known.scores, strict=True):
+        arrays[f"held_out scores {width}"] = clean.held_out
+        if clean.fitted is not None:
+            arrays[f"fitted scores {width}"] = clean.fitted
     arrays |= {"recent": detector.recent.values, "recent at": detector.recent.positions}
     learned = {f"method/{name}": value for name, value in detector.method.state().items()}
     return {**{name: torch.from_numpy(value) for name, value in arrays.items()}, **learned}
@@ -167,18 +185,38 @@ def _restored(facts: dict[str, Any], tensors: dict[str, Tensor]) -> Detector:
     method = candidate.make()
     method.restore(with_prefix(tensors, "method/"))
     arrays = {name: value.numpy() for name, value in tensors.items() if "/" not in name}
-    scores = CleanScores(arrays["held_out scores"], arrays.get("fitted scores"))
-    threshold = Threshold(**facts["threshold"])
+    scores, threshold = _restored_scales(facts, arrays)
     clock = facts["clock"]
     start = np.datetime64(clock["start"], "ns") if clock["dated"] else clock["start"]
+    axis = TimeAxis(start, clock["step"], clock["rows"], clock.get("regular", True))
+    chosen = Chosen(**{**facts["chosen"], "why": tuple(facts["chosen"]["why"])})
     return Detector(
         tuple(facts["columns"]),
         candidate,
         method,
-        Units(arrays["middle"], arrays["size"]),
-        TimeAxis(start, clock["step"], clock["rows"]),
-        Calibration(arrays["usual"], facts["limit"], facts["odd"], scores, threshold),
-        Chosen(**{**facts["chosen"], "why": tuple(facts["chosen"]["why"])}),
+        Layout(Units(arrays["middle"], arrays["size"]), axis.regular, chosen.season),
+        axis,
+        Calibration(arrays["usual"], facts["limit"], scores, threshold),
+        chosen,
         tuple(Trial(**trial) for trial in facts["self_test"]),
         Segment(arrays["recent"], arrays["recent at"]),
     )
+
+
+def _restored_scales(
+    facts: dict[str, Any], arrays: dict[str, Any]
+) -> tuple[tuple[CleanScores, ...], Threshold]:
+    """Make the clean scores and the threshold of every scale that a detector was saved with."""
+    width, threshold = facts["chosen"]["smooth"], facts["threshold"]
+    columns = len(facts["columns"])
+    if facts["format"] == EARLIER:
+        clean = CleanScores(arrays["held_out scores"], arrays.get("fitted scores"), columns)
+        typical = float(np.median(clean.scores))
+        known = (threshold["value"], typical, threshold["measured"], threshold["independent"])
+        return (clean,), Threshold(**threshold, scales=(ScaleThreshold(width, *known),))
+    scores = []
+    for one in scale_widths(width)[: len(threshold["scales"])]:
+        held_out, fitted = arrays[f"held_out scores {one}"], arrays.get(f"fitted scores {one}")
+        scores.append(CleanScores(held_out, fitted, columns))
+    scales = tuple(ScaleThreshold(**scale) for scale in threshold["scales"])
+    return tuple(scores), Threshold(**{**threshold, "scales": scales})

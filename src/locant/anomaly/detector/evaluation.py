@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from locant.anomaly import baselines, metrics
 from locant.anomaly.detector import methods
 from locant.anomaly.detector.methods.base import TrainingData
-from locant.anomaly.detector.residuals import compute_residuals
-from locant.anomaly.detector.segments import Flags, Floats, Segment
+from locant.anomaly.detector.residuals import compute_residuals, fit_method, row_maximum
+from locant.anomaly.detector.time_grid import Flags, Floats, observed_values
 from locant.anomaly.metrics.base import LabeledScores
 from locant.anomaly.metrics.smoothing import random_scores, smooth
 from locant.anomaly.metrics.vus_pr import vus_pr
@@ -97,7 +97,7 @@ def _baseline_score(name: str, found: Detection) -> Floats:
 
 def _method_score(name: str, found: Detection) -> Floats:
     """Score the series by a classical method that is trained on it."""
-    values, detector = found.series.values, found.detector
+    values, detector = observed_values(found.series), found.detector
     axis = replace(detector.time_axis, rows=0)
     positions = axis.positions(found.series.times, len(values))
     data = TrainingData(
@@ -110,7 +110,7 @@ def _method_score(name: str, found: Detection) -> Floats:
         seed=0,
     )
     (candidate,) = methods.candidates(name, (), data)
-    method = candidate.make()
-    method.fit(Segment(detector.units.seen(values), positions))
-    residual = compute_residuals(method, detector.units, values, positions).residual
-    return (residual / detector.calibration.scale).max(1)
+    layout = detector.layout
+    method = fit_method(candidate.make(), layout, values, positions)
+    residual = compute_residuals(method, layout, values, positions).residual
+    return row_maximum(residual / detector.calibration.scale)

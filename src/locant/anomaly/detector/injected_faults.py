@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from locant._internal.seeds import stable_seed
-from locant.anomaly.detector.segments import Flags, Floats
+from locant.anomaly.detector.time_grid import Flags, Floats
 
 MAX_FAULTS, FAULT_ROWS = 12, 40  # faults in a series, and the rows that are set apart for each
 VISIBLE = 0.1  # in units of the clean part: a smaller change is no fault
@@ -57,7 +57,8 @@ def frequency(values: Floats, draw: Generator) -> Floats:
     return out
 
 
-FAULTS: dict[str, Callable[[Floats, Generator], Floats]] = {
+Fault = Callable[[Floats, Generator], Floats]
+FAULTS: dict[str, Fault] = {
     "point": point,
     "swapped": swapped,
     "level shift": level_shift,
@@ -80,8 +81,20 @@ def inject(values: Floats, kind: str, seed: int = 0) -> tuple[Floats, Flags]:
         size, column = min(FAULT_ROWS, stop - start), int(draw.integers(values.shape[1]))
         first = int(draw.integers(start, stop - size + 1))
         rows = slice(first, first + size)
-        out[rows, column] = FAULTS[kind](out[rows, column], draw)
-    return out, np.abs(out - values).max(1) > VISIBLE
+        out[rows, column] = _faulty(FAULTS[kind], out[rows, column], draw)
+    return out, np.fmax.reduce(np.abs(out - values), axis=1, initial=0.0) > VISIBLE
+
+
+def _faulty(fault: Fault, values: Floats, draw: Generator) -> Floats:
+    """Apply a fault to values (T,); those that were not observed, NaN, stay so."""
+    known = ~np.isnan(values)
+    if known.all():
+        return fault(values, draw)
+    if not known.any():
+        return values
+    rows = np.arange(len(values))
+    whole = np.interp(rows, rows[known], values[known])
+    return np.where(known, fault(whole, draw), np.nan)
 
 
 def _inner_segment(values: Floats, draw: Generator) -> slice:

@@ -15,7 +15,8 @@ from locant._internal.files import write_atomically
 from locant.anomaly.metrics.vus_window import vus_window
 
 if TYPE_CHECKING:
-    from locant.anomaly.detector.detection import Detection, Event
+    from locant.anomaly.detector.detection import Detection
+    from locant.anomaly.detector.event_finder import Event
 
 SCORES, SCORES_PARQUET = "scores.csv", "scores.parquet"
 EVENTS, SUMMARY = "events.csv", "events.json"
@@ -50,7 +51,14 @@ def scores_table(found: Detection) -> pl.DataFrame:
         columns[_unused_name(name, alternative, columns)] = values
 
     for column, name in enumerate(series.names):
-        add(name, f"value of {name}", series.values[:, column])
+        values: Any = series.values[:, column]
+        if series.observed is not None:  # what the file does not hold stays empty
+            present = series.observed[:, column].tolist()
+            pairs = zip(values.tolist(), present, strict=True)
+            values = pl.Series(
+                [value if there else None for value, there in pairs], dtype=pl.Float64
+            )
+        add(name, f"value of {name}", values)
         add(f"{name} expected", f"expected of {name}", found.expected[:, column])
         add(f"{name} score", f"score of {name}", found.by_column[:, column])
     for name, scores in found.baseline_scores.items():
@@ -79,6 +87,28 @@ def events_table(events: tuple[Event, ...]) -> list[dict[str, Any]]:
     return table
 
 
+def events_frame(found: Detection) -> pl.DataFrame:
+    """Return the events as a frame; it has all columns when there are none."""
+    schema = None if found.events else dict.fromkeys(EVENT_COLUMNS, pl.String)
+    return pl.DataFrame(events_table(found.events), schema=schema)
+
+
+def describe_gaps(found: Detection) -> str:
+    """Describe the gaps in a sentence; empty where there are none."""
+    gaps = found.gaps
+    if not gaps:
+        return ""
+    absent, rows = sum(gap.absent for gap in gaps), len(found.scores)
+    longest = max(gaps, key=lambda gap: gap.absent)
+    ends = (_plain_time(longest.start_time, 0), _plain_time(longest.end_time, 0))
+    first, last = (str(end).replace("T", " ") for end in ends)
+    plural, verb = ("s", "are") if absent > 1 else ("", "is")
+    return (
+        f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {absent:,} of {absent + rows:,} "
+        f"row{plural} {verb} absent, most between {first} and {last}. Absent rows are not judged."
+    )
+
+
 def headline(found: Detection) -> str:
     """Describe the events in one line: how many, and the strongest."""
     file, count = found.series.summary.file, len(found.events)
@@ -104,6 +134,14 @@ def summary(found: Detection) -> dict[str, Any]:
         "threshold": asdict(found.threshold) | {"sentence": found.threshold.sentence},
         "self_test": [asdict(trial) | {"name": trial.name} for trial in found.self_test],
         "events": events_table(found.events),
+        "gaps": [
+            {
+                "after": _plain_time(gap.start_time, gap.after),
+                "before": _plain_time(gap.end_time, gap.after + 1),
+                "absent_rows": gap.absent,
+            }
+            for gap in found.gaps
+        ],
         "against_labels": found.evaluation,
     }
     if found.evaluation:
@@ -116,8 +154,7 @@ def summary(found: Detection) -> dict[str, Any]:
 def write_files(found: Detection, folder: Path, *, parquet: bool) -> tuple[Path, ...]:
     """Write scores.csv (and scores.parquet), events.csv and events.json, each atomically."""
     scores = scores_table(found)
-    schema = None if found.events else dict.fromkeys(EVENT_COLUMNS, pl.String)
-    events = pl.DataFrame(events_table(found.events), schema=schema)
+    events = events_frame(found)
     text = json.dumps(summary(found), indent=2, ensure_ascii=False) + "\n"
     files = [_write_csv(scores, folder / SCORES)]
     if parquet:

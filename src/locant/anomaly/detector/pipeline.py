@@ -25,11 +25,12 @@ from locant.anomaly.detector.outputs import FILES
 from locant.anomaly.detector.settings import Settings, SettingsOptions
 from locant.anomaly.detector.stream import ScoredRow, Stream, as_detection, as_series
 from locant.anomaly.series import Row, Series, read_series, stream_rows
+from locant.anomaly.series.frames import KINDS, is_frame, series_of_frame
 
 DEFAULT = Settings()
 MAX_STREAM_ROWS = 100_000  # rows of a stream that the detection at its end holds, the last ones
 
-Source = str | Path | Series
+Source = Any  # the path of a file, a Series, or what `series_of_frame` takes
 
 
 def detect(
@@ -50,8 +51,10 @@ def detect(
     on_series: Callable[[Series], None] | None = None,
     **options: Unpack[SettingsOptions],
 ) -> Detection:
-    """Detect anomalies in a file or a series; the words are those of `locant detect`.
+    """Detect anomalies in a file, a frame or a series; the words are those of `locant detect`.
 
+    data       the path of a file; a pandas or polars frame or a numpy array, its rows in the order
+               of time; or a series that `read_series` has read
     train      a clean file or series with the same columns to learn from; by default the data
                itself, or its clean part
     model      a saved detector to score by; nothing is learned then
@@ -183,16 +186,22 @@ def _loaded(model: str | Path | Detector | None, settings: Settings) -> Detector
 
 
 def _read(source: Source, on_series: Callable[[Series], None] | None, **reading: Any) -> Series:
-    """Read a file; a series is taken as it is."""
+    """Read a file or a frame; a series is taken as it is."""
     if isinstance(source, Series):
         return source
-    if not isinstance(source, str | os.PathLike):
+    if is_frame(source):
+        if reading.pop("windows", None) is not None:
+            raise ValueError(
+                "windows are read with files. Give a frame a column of labels: labels=."
+            )
+        series = series_of_frame(source, **reading)
+    elif isinstance(source, str | os.PathLike):
+        series = read_series(Path(source), **reading)
+    else:
         raise ValueError(
-            f"detect needs the path of a file, or a series that read_series has read. "
-            f"Got {type(source).__name__} instead.\n"
-            "  Write a frame or an array to a CSV file first."
+            f"detect needs the path of a file, {KINDS}, or a series that read_series has read. "
+            f"Got {type(source).__name__} instead."
         )
-    series = read_series(source, **reading)
     if on_series is not None:
         on_series(series)
     return series

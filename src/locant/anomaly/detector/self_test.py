@@ -9,28 +9,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from locant.anomaly.detector.calibration import CONTEXT, HELD_OUT, HeldOutBlock
+from locant.anomaly.detector.calibration import CONTEXT, HELD_OUT, Calibration, HeldOutBlock
 from locant.anomaly.detector.detection import Trial
+from locant.anomaly.detector.event_finder import anomalous_rows
 from locant.anomaly.detector.injected_faults import FAULTS, inject
 from locant.anomaly.detector.methods import Candidate
 from locant.anomaly.detector.methods.base import Method, Progress
-from locant.anomaly.detector.residuals import compute_residuals, residual_scale
-from locant.anomaly.detector.segments import Flags, Floats, Segment
+from locant.anomaly.detector.residuals import (
+    compute_residuals,
+    fit_method,
+    residual_scale,
+    row_maximum,
+    smooth_observed,
+)
+from locant.anomaly.detector.time_grid import Flags, Floats, Layout
 from locant.anomaly.metrics.average_precision import average_precision
-from locant.anomaly.metrics.smoothing import smooth
-from locant.anomaly.series.units import Units
+from locant.anomaly.metrics.events import events
 
 MAX_ROWS = 8_000  # of clean data, the last ones
 SUSPECT = 0.01  # share of rows that looked wrong before any fault was injected: they are left out
 WIDTH = 2  # smoothing here; the detector's own would melt neighboring faults together
 
 
+class FaultyRows(NamedTuple):
+    """Held-out rows with faults of one kind, as the best method predicts them."""
+
+    residual: Floats  # (rows, F)
+    where: Flags  # (rows,) the faults
+
+
 class SelfTest(NamedTuple):
-    """The trials, the best first, and the held-out rows without faults, with the best method."""
+    """The trials, the best first, and the held-out rows without and with faults."""
 
     trials: tuple[Trial, ...]
     best: Candidate
-    held_out: HeldOutBlock
+    held_out: HeldOutBlock  # by the best method, without faults
+    faulty: dict[str, FaultyRows]  # by kind of fault
 
 
 class _Fitted(NamedTuple):
@@ -44,7 +58,7 @@ class _Fitted(NamedTuple):
 
 def self_test(
     candidates: Sequence[Candidate],
-    units: Units,
+    layout: Layout,
     clean: Floats,
     positions: Floats,
     seed: int,
@@ -54,20 +68,23 @@ def self_test(
     injected into the rest."""
     clean, positions = clean[-MAX_ROWS:], positions[-MAX_ROWS:]
     split = int((1 - HELD_OUT) * len(clean))
-    fitted = [_fit(one, units, clean, positions, split, progress) for one in candidates]
+    fitted = [_fit(one, layout, clean, positions, split, progress) for one in candidates]
     seconds = [one.seconds for one in fitted]
     trusted = _trusted([one.residual for one in fitted])
     precision: list[dict[str, float]] = [{} for _ in candidates]
+    faulty_rows: list[dict[str, FaultyRows]] = [{} for _ in candidates]
     for kind in FAULTS:
-        faulty, where = inject(units.scaled(clean[split:]), kind, seed)
+        faulty, where = inject(layout.units.scaled(clean[split:]), kind, seed)
         if not (where & trusted).any() or (where | ~trusted).all():
             continue  # a fault that changes nothing here, such as a flat part of a flat series
         for number, (method, start, residual, _) in enumerate(fitted):
             began = time.perf_counter()
-            values = np.concatenate([clean[start:split], units.back(faulty)])
-            found = compute_residuals(method, units, values, positions[start:])
-            scaled = found.residual[split - start :] / residual_scale(residual)
-            score = smooth(scaled, WIDTH).max(1)
+            values = np.concatenate([clean[start:split], layout.units.back(faulty)])
+            found = compute_residuals(method, layout, values, positions[start:])
+            held_out = found.residual[split - start :]
+            faulty_rows[number][kind] = FaultyRows(held_out, where)
+            scaled = held_out / residual_scale(residual)
+            score = smooth_observed(scaled, WIDTH).max(1)
             precision[number][kind] = average_precision(where[trusted], score[trusted])
             seconds[number] += time.perf_counter() - began
     trials = []
@@ -77,13 +94,14 @@ def self_test(
     order = sorted(range(len(trials)), key=lambda number: -trials[number].mean)
     method, start, _, _ = fitted[order[0]]
     rows = (split - start, len(clean) - start)
-    held_out = HeldOutBlock(method, clean[start:], positions[start:], *rows)
-    return SelfTest(tuple(trials[number] for number in order), candidates[order[0]], held_out)
+    block = HeldOutBlock(method, clean[start:], positions[start:], *rows)
+    ranked = tuple(trials[number] for number in order)
+    return SelfTest(ranked, candidates[order[0]], block, faulty_rows[order[0]])
 
 
 def _fit(
     candidate: Candidate,
-    units: Units,
+    layout: Layout,
     clean: Floats,
     positions: Floats,
     split: int,
@@ -92,15 +110,29 @@ def _fit(
     """Fit a candidate to the rows before the split, and score the rest without faults."""
     began = time.perf_counter()
     method = candidate.make(partial(progress, f"self-test: {candidate.name}"))
-    method.fit(Segment(units.seen(clean), positions).part(0, split))
+    fit_method(method, layout, clean[:split], positions[:split])
     start = max(0, split - max(method.min_rows, CONTEXT))
-    found = compute_residuals(method, units, clean[start:], positions[start:])
+    found = compute_residuals(method, layout, clean[start:], positions[start:])
     residual = found.residual[split - start :]
     return _Fitted(method, start, residual, time.perf_counter() - began)
 
 
 def _trusted(residuals: list[Floats]) -> Flags:
     """Flag the rows (T,) that looked normal to every candidate before faults were injected."""
-    worst = [residual.max(1) for residual in residuals]
+    worst = [row_maximum(residual) for residual in residuals]
     normal = [residual <= np.quantile(residual, 1 - SUSPECT) for residual in worst]
     return np.all(normal, axis=0)
+
+
+def count_found(faulty: dict[str, FaultyRows], calibration: Calibration) -> dict[str, str]:
+    """Count the faults of each kind that detection finds, as "found of all".
+
+    The smoothing and the thresholds are those that detection uses.
+    """
+    out = {}
+    for kind, (residual, where) in faulty.items():
+        inside = anomalous_rows(residual / calibration.scale, calibration.threshold)
+        faults = events(where)
+        hits = sum(bool(inside[start:stop].any()) for start, stop in faults)
+        out[kind] = f"{hits} of {len(faults)}"
+    return out

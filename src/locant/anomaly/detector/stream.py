@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from locant.anomaly.detector.detection import Detection, find_events
+from locant.anomaly.detector.detection import Detection
 from locant.anomaly.detector.detector import Detector
+from locant.anomaly.detector.event_finder import Scored, find_events
 from locant.anomaly.detector.residuals import residual_scale
-from locant.anomaly.detector.segments import Floats, Segment
+from locant.anomaly.detector.time_grid import Floats, Segment
 from locant.anomaly.metrics.smoothing import bell
 from locant.anomaly.series import FileSummary, Row, Series
 from locant.anomaly.series.repairs import Rows, fill_missing, sort_by_time
@@ -27,12 +28,14 @@ CONTEXT_ROWS = 128  # rows, at least, that a row of a stream is predicted from
 
 
 class ScoredRow(NamedTuple):
-    """One row: its score; and of its columns, (F,) each, score, prediction and scaled residual."""
+    """One row: its score; and of its columns, (F,) each, score, prediction, scaled residual, and
+    the smoothed residual in which no row counts for more than a spike."""
 
     score: float
     by_column: Floats
     expected: Floats
     residual: Floats
+    smoothed: Floats
 
 
 class Stream:
@@ -63,11 +66,20 @@ class Stream:
         expected, residual = self._predict(values, position)
         scaled = residual / self.scale
         self.past.append(scaled)
-        past = np.stack(self.past)[::-1]  # (rows, F), the newest first
-        weights = self.weights[: len(past)]
-        by_column = np.sqrt((weights[:, None] * past**2).sum(0) / weights.sum())
+        threshold = self.detector.calibration.threshold
+        smoothed, single = self._smoothed(np.inf), threshold.single_rows
+        as_spike = scaled * (threshold.value / single)
+        by_column = np.where(scaled > single, np.maximum(smoothed, as_spike), smoothed)
         expected = self.detector.units.back(expected)
-        return ScoredRow(float(by_column.max()), by_column, expected, scaled)
+        return ScoredRow(
+            float(by_column.max()), by_column, expected, scaled, self._smoothed(single)
+        )
+
+    def _smoothed(self, largest: float) -> Floats:
+        """Smooth the last residuals, none counting for more than the largest: (F,)."""
+        past = np.minimum(np.stack(self.past)[::-1], largest)  # (rows, F), the newest first
+        weights = self.weights[: len(past)]
+        return np.sqrt((weights[:, None] * past**2).sum(0) / weights.sum())
 
     def _predict(self, values: Floats, position: float) -> tuple[Floats, Floats]:
         """Predict a row, and return its residual too; the row becomes part of the context."""
@@ -99,8 +111,9 @@ def as_detection(detector: Detector, rows: Sequence[Row], scored: Sequence[Score
     by_column = np.stack([one.by_column for one in scored])
     expected = np.stack([one.expected for one in scored])
     residual = np.stack([one.residual for one in scored])
-    known, width = detector.calibration, detector.chosen.smooth
-    events = find_events(series, expected, by_column, residual, known, width)
+    known = detector.calibration
+    smoothed = np.stack([one.smoothed for one in scored])
+    events = find_events(series, expected, Scored(by_column, residual, smoothed), known)
     return Detection(
         series,
         by_column.max(1),
@@ -142,7 +155,9 @@ def as_series(rows: Sequence[Row], *, in_time: bool = True) -> Series:
         known = FileSummary(
             "the stream", "stream", len(values), len(names), time, *ends, step, irregular, missing
         )
-    return Series(values, tuple(names), table.times, None, None, known, notes)
+    present = ~np.isnan(table.values)
+    observed = None if present.all() else present
+    return Series(values, tuple(names), table.times, None, None, known, notes, observed)
 
 
 def _check_columns(names: Sequence[str], values: Floats) -> None:

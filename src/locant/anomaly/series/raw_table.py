@@ -1,10 +1,11 @@
-"""Hold a table as its file has it: named columns of cells, and the line of each row."""
+"""Hold a table as its file or stream has it: named columns of cells, and the line of each row."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from locant._internal.checks import did_you_mean
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+STREAM = "the stream"  # in errors, where a file has its path
 
 
 @dataclass
@@ -50,6 +52,22 @@ class RawTable:
                 f"  Its columns: {', '.join(self.names)}"
             )
         return self.names.index(name)
+
+
+class Line(NamedTuple):
+    """The cells of one line of a stream."""
+
+    number: int  # counted from 1
+    names: list[str]
+    cells: list[str | None]
+
+
+def as_table(lines: Sequence[Line], columns: Iterable[int]) -> RawTable:
+    """Make a table of some columns of some lines of a stream."""
+    indices = list(columns)
+    names = [lines[0].names[index] for index in indices]
+    cells = [pl.Series([line.cells[index] for line in lines], dtype=pl.String) for index in indices]
+    return RawTable(STREAM, "stream", names, cells, np.array([line.number for line in lines]))
 
 
 def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:

@@ -9,30 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from locant.anomaly.metrics.events import events
-from locant.anomaly.series.delimited import read_delimited
-from locant.anomaly.series.free_memory import check_memory
-from locant.anomaly.series.input_file import (
-    PARQUET,
-    READABLE,
-    find_file,
-    is_gzipped,
-    read_first_bytes,
-    scan_text,
-)
-from locant.anomaly.series.jsonlines import read_json_lines
-from locant.anomaly.series.label_windows import label_windows, read_windows
-from locant.anomaly.series.labels import read_labels
+from locant.anomaly.series.file_formats import read_table
+from locant.anomaly.series.labels import label_windows, read_labels, read_windows
 from locant.anomaly.series.number_format import detect_number_format
-from locant.anomaly.series.parquet import read_parquet
 from locant.anomaly.series.raw_table import RawTable
 from locant.anomaly.series.repairs import Rows, drop_untimed, fill_missing, sort_by_time
 from locant.anomaly.series.roles import assign_roles
 from locant.anomaly.series.series import FileSummary, Series, step_and_irregularity
 from locant.anomaly.series.time_column import read_times
 from locant.anomaly.series.value_columns import choose_values
-
-# bytes of memory that reading takes for each byte and line of a file, measured on a million rows
-MEMORY_PER_BYTE, MEMORY_PER_LINE = 4, 60
 
 
 def read_series(
@@ -92,45 +77,11 @@ def read_series(
         wanted_windows = read_windows(windows, Path(path), table.notes)
         labels, intervals = label_windows(wanted_windows, windows, times, len(filled), table.notes)
     summary = _summarize(table, time_text, rows)
-    return Series(filled, tuple(names), rows.times, labels, intervals, summary, table.notes)
-
-
-def read_table(path: str | Path) -> RawTable:
-    """Read the cells of a file with at least two rows, by the reader of its format."""
-    found = find_file(path)
-    first = read_first_bytes(found)
-    table = _read_parquet(found) if first.startswith(PARQUET) else _read_text(found, first)
-    if is_gzipped(found):
-        table.format += ", gzip"
-    rows = len(table.lines)
-    if rows < 2:
-        content = "only a header" if table.has_header and not rows else f"only {rows} row"
-        raise ValueError(f"{path} has {content}. A series needs at least two rows of numbers.")
-    return table
-
-
-def _read_parquet(path: Path) -> RawTable:
-    if is_gzipped(path):
-        raise ValueError(
-            f"{path} is a Parquet file compressed with gzip. Decompress it (gunzip).\n  {READABLE}."
-        )
-    return read_parquet(path)
-
-
-def _read_text(path: Path, first: bytes) -> RawTable:
-    if path.suffix == ".parquet":
-        raise ValueError(
-            f"{path} has the suffix .parquet, but does not begin like a Parquet file. "
-            "Write it again, or name it .csv."
-        )
-    check_memory(path, MEMORY_PER_BYTE * path.stat().st_size)  # before a large file is scanned
-    text = scan_text(path)
-    check_memory(path, MEMORY_PER_BYTE * text.size + MEMORY_PER_LINE * text.lines)
-    start = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    table = read_json_lines(text) if start in (b"{", b"[") else read_delimited(text)
-    if text.encoding == "latin-1":
-        table.notes.insert(0, "The file is not UTF-8: it was read as Latin-1.")
-    return table
+    missing = np.isnan(rows.values)
+    observed = ~missing if missing.any() else None
+    return Series(
+        filled, tuple(names), rows.times, labels, intervals, summary, table.notes, observed
+    )
 
 
 def _check_two_rows(path: str | Path, rows: int) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 from locant.anomaly.series.labels import find_label_columns
 from locant.anomaly.series.number_format import NumberFormat, is_missing, parse_numbers
 from locant.anomaly.series.raw_table import Floats, RawTable
-from locant.anomaly.series.timestamp_column import has_clock, is_clock, is_dated
+from locant.anomaly.series.timestamp_cells import has_clock, is_clock, is_dated
 from locant.positions.timestamp_formats import epoch_unit
 
 TIME_NAMES = {"time", "times", "timestamp", "timestamps", "date", "dates", "datetime"}

@@ -50,6 +50,8 @@ class Series:
     windows  the anomalous intervals, half-open, as row numbers
     summary  what was understood of the file
     repairs  every change that was made to what the file holds, as sentences
+    observed (T,F), False where the file holds no value and one was filled in; None when all are
+             there
     """
 
     values: Floats
@@ -59,6 +61,7 @@ class Series:
     windows: tuple[tuple[int, int], ...] | None
     summary: FileSummary
     repairs: list[str]
+    observed: Flags | None = None
 
     @property
     def understood(self) -> FileSummary:
@@ -93,7 +96,7 @@ def summary_table(series: Series) -> list[tuple[str, str]]:
             span, step = duration(length), duration(summary.step)
         else:
             span, step = f"{length:g}", f"{summary.step:g}"
-        ends = f"{_time_text(summary.start)} to {_time_text(summary.end)}"
+        ends = f"{time_text(summary.start)} to {time_text(summary.end)}"
         table.append(("span", f"{ends} ({span})"))
         table.append(("usual step", step))
         table.append(("irregular gaps", _percentage(summary.irregular)))
@@ -131,7 +134,8 @@ def _names_text(names: tuple[str, ...]) -> str:
     return f"{len(names)}: {', '.join(names[:SHOWN_NAMES])}{more}"
 
 
-def _time_text(time: Any) -> str:
+def time_text(time: Any) -> str:
+    """Write a time to the microsecond, without zeros at the end; or a plain number."""
     if not isinstance(time, np.datetime64):
         return f"{time:g}"
     text = str(time.astype("datetime64[us]")).replace("T", " ")

@@ -6,25 +6,29 @@ such as the order of day and month, is refused.
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from locant._internal.checks import one_of
+from locant.anomaly.series.delimited import find_separator, is_word
+from locant.anomaly.series.file_formats import as_cell, parse_object
 from locant.anomaly.series.number_format import NumberFormat, is_missing, is_number, parse_number
-from locant.anomaly.series.raw_table import Floats
+from locant.anomaly.series.raw_table import STREAM, Floats, Line, as_table, unique_names
 from locant.anomaly.series.roles import is_time_name
-from locant.anomaly.series.stream_lines import SOURCE, Line, as_table, split_lines
 from locant.anomaly.series.time_column import read_times
-from locant.anomaly.series.timestamp_column import detect_format, is_dated
+from locant.anomaly.series.timestamp_cells import detect_format, is_dated
 from locant.positions.timestamp_formats import EPOCH_TICKS, epoch_unit
 from locant.positions.timestamp_parser import epoch_nanoseconds, parse
 
 FIRST_SECOND = int(np.datetime64("1678-01-02", "s").astype(np.int64))
 LAST_SECOND = int(np.datetime64("2261-12-30", "s").astype(np.int64))
+NumberedLine = tuple[int, str]
 
 
 class Row(NamedTuple):
@@ -83,6 +87,75 @@ def stream_rows(
         yield Row(line.number, at, values, [line.names[index] for index in roles.values], notes)
 
 
+def split_lines(lines: Iterable[str], header: Sequence[str] | None) -> Iterator[Line]:
+    r"""Split every line that is not empty. Without a header, a first line of words names columns.
+
+    >>> next(split_lines(["time;load\n", "2014-02-14;1,5\n"], None))
+    Line(number=2, names=['time', 'load'], cells=['2014-02-14', '1,5'])
+    """
+    numbered = _skip_empty(lines)
+    first = next(numbered, None)
+    if first is None:
+        return
+    if first[1].lstrip().startswith("{"):
+        yield from _split_objects(first, numbered, header)
+    else:
+        yield from _split_rows(first, numbered, header)
+
+
+def _skip_empty(lines: Iterable[str]) -> Iterator[NumberedLine]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, line.strip("\r\n\ufeff")
+
+
+def _split_objects(
+    first: NumberedLine, rest: Iterator[NumberedLine], header: Sequence[str] | None
+) -> Iterator[Line]:
+    names = list(header or parse_object(first[1], STREAM, first[0]))
+    for number, line in chain([first], rest):
+        row = parse_object(line, STREAM, number)
+        yield Line(number, names, [as_cell(row.get(name)) for name in names])
+
+
+def _split_rows(
+    first: NumberedLine, rest: Iterator[NumberedLine], header: Sequence[str] | None
+) -> Iterator[Line]:
+    separator = find_separator([first[1]])
+    cells = _split(*first, separator)
+    if header is not None:
+        names, is_header = list(header), list(header) == cells
+    else:
+        is_header = all(is_word(cell) or not cell for cell in cells)
+        names = cells if is_header else [""] * len(cells)
+    names = unique_names(names, [])
+    if not is_header:
+        yield _check_width(first[0], names, cells)
+    for number, line in rest:
+        yield _check_width(number, names, _split(number, line, separator))
+
+
+def _split(number: int, line: str, separator: str) -> list[str]:
+    try:
+        reader = csv.reader([line], delimiter=separator, strict=True, skipinitialspace=True)
+        return [cell.strip() for cell in next(reader)]
+    except csv.Error as problem:
+        raise ValueError(
+            f"{STREAM}, line {number:,}: the quotation marks do not pair up ({problem}).\n"
+            "  In a stream every row is one line, so a cell cannot hold a line ending."
+        ) from None
+
+
+def _check_width(number: int, names: list[str], cells: list[str]) -> Line:
+    if len(cells) != len(names):
+        raise ValueError(
+            f"{STREAM}, line {number:,} has {len(cells)} cells, but there are {len(names)} "
+            f"columns: {', '.join(names)}.\n"
+            "  Give every row the same number of cells, and leave a missing cell empty."
+        )
+    return Line(number, names, list(cells))
+
+
 class TimeReader:
     """Reads the time of one line after another, in the format of the first line."""
 
@@ -106,7 +179,7 @@ class TimeReader:
         times = read_times(both, 0, self.number_format)
         if times.format != self.times.format:
             raise ValueError(
-                f"{SOURCE}, line {line.number:,}: the times change from {self.times.format} to "
+                f"{STREAM}, line {line.number:,}: the times change from {self.times.format} to "
                 f"{times.format}. Keep to one format."
             )
         return times.values[-1]
@@ -150,7 +223,7 @@ def _assign_roles(line: Line, time: str | None, columns: Sequence[str] | None) -
             values.append(index)
     if not values:
         raise ValueError(
-            f"{SOURCE}, line {line.number}: no cell besides the time is a number. Got {line.cells}."
+            f"{STREAM}, line {line.number}: no cell besides the time is a number. Got {line.cells}."
         )
     return StreamRoles(time_index, values)
 

@@ -19,7 +19,7 @@ from locant.anomaly.series.number_format import (
     split_blocks,
 )
 from locant.anomaly.series.raw_table import Flags, Floats, Integers, RawTable
-from locant.anomaly.series.timestamp_column import (
+from locant.anomaly.series.timestamp_cells import (
     YEARS,
     ParsedBlock,
     are_plausible_dates,

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from locant.anomaly.detector.segments import Flags, Floats, Segment
+from locant.anomaly.detector.time_grid import Flags, Floats, Segment
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,9 +23,9 @@ class TrainingData(NamedTuple):
 
     rows: int
     columns: int
-    season: int | None  # in rows: given by the user, or found in the data
+    season: int | None  # in steps: given by the user, or found in the data
     given_season: int | None  # the same when the user gave it
-    irregular: bool  # whether the rows are sampled at irregular times
+    irregular: bool  # whether rows are sampled at irregular times, or more than a few are absent
     steps: int  # of training, for methods that train
     seed: int
 
@@ -35,6 +35,7 @@ class Method(ABC):
 
     name: ClassVar[str]  # as users type it
     takes_encoding: ClassVar[bool] = False  # then it is made with encoding= and progress= too
+    takes_times: bool = False  # whether it reads the times of rows by itself, without a grid
     min_rows: int  # rows that a segment must have, to learn from it or to be scored
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,13 +12,16 @@ import torch
 from torch import Tensor
 
 from locant.anomaly.baselines import harmonic, nearest_window
+from locant.anomaly.baselines._robust import regress
 from locant.anomaly.baselines._windows import cut, overlaid
 from locant.anomaly.detector.methods.base import Method, TrainingData
-from locant.anomaly.detector.segments import Flags, Floats, Segment
+from locant.anomaly.detector.time_grid import Flags, Floats, Segment
+from locant.anomaly.metrics.events import events
 
 MAX_REFERENCE_ROWS = 10_000  # rows that windows are compared with: the last ones
 WAVE_BLOCK = 4_096  # rows that waves are fitted to at a time: amplitudes and phases may drift
 FOLDS = 4  # a series that was also learned from is scored in parts, each without itself
+MIN_OBSERVED = 0.5  # of the values of a window; nothing is learned from others
 MAX_WINDOW_VALUES = 1_024  # values in a window of all columns
 
 
@@ -26,7 +30,7 @@ class Harmonic(Method):
 
     Amplitudes and phases are fitted to the rows that are scored.
 
-    season  in rows, when it is known: the waves are the season and its fractions
+    season  in steps, when it is known: the waves are the season and its fractions
     """
 
     name = "harmonic"
@@ -51,16 +55,25 @@ class Harmonic(Method):
     def predict(self, series: Segment, hidden: Flags) -> Floats:
         """Fit the waves robustly: rows that stand out have no weight, so hidden rows need none."""
         blocks = max(1, round(len(series.values) / WAVE_BLOCK))
-        parts = np.array_split(series.values, blocks)
+        edges = np.linspace(0, len(series.values), blocks + 1).astype(int)
+        parts = [series.part(start, stop) for start, stop in pairwise(edges)]
         return np.concatenate([self._predict_block(part) for part in parts])
 
-    def _predict_block(self, part: Floats) -> Floats:
+    def _predict_block(self, part: Segment) -> Floats:
         columns = [self._predict_column(part, column) for column in range(self.columns)]
         return np.stack(columns, 1)
 
-    def _predict_column(self, part: Floats, column: int) -> Floats:
-        known = [period for period in self.periods[column] if period <= len(part)]
-        return harmonic.fit(part[:0, :1], part[:, column : column + 1], periods=known)[:, 0]
+    def _predict_column(self, part: Segment, column: int) -> Floats:
+        """Fit the waves by the clock to what was observed; predict every row, (T,)."""
+        values = part.values[:, column]
+        known = np.ones(len(values), np.bool_)
+        if part.observed is not None:
+            known = part.observed[:, column]
+        periods = [period for period in self.periods[column] if period <= len(values)]
+        waves = _waves(part.positions, periods)
+        if known.sum() < 2 * waves.shape[1]:
+            return np.full(len(values), np.median(values))
+        return waves @ regress(waves[known], values[known])[0]
 
     def state(self) -> dict[str, Tensor]:
         periods = enumerate(self.periods)
@@ -70,8 +83,16 @@ class Harmonic(Method):
         self.periods = [state[str(column)].tolist() for column in range(self.columns)]
 
 
+def _waves(positions: Floats, periods: Sequence[float]) -> Floats:
+    """Stack 1, t, and the cosine and sine of each period at positions (T,): (T, 2 + 2·waves)."""
+    time = positions - (positions[0] + positions[-1]) / 2  # the trend is then near orthogonal to 1
+    angle = 2 * np.pi * time[:, None] / np.array(periods)  # (T, waves)
+    waves = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(len(time), -1)
+    return np.concatenate([np.ones((len(time), 1)), time[:, None] / len(time), waves], axis=1)
+
+
 class _WindowMethod(Method):
-    """A method that predicts by windows; hidden rows are replaced by what it predicted at first."""
+    """A method that predicts by windows; what is hidden is replaced by what it predicted first."""
 
     @classmethod
     def options(cls, data: TrainingData, encoding: str) -> dict[str, Any]:
@@ -81,9 +102,12 @@ class _WindowMethod(Method):
 
     def predict(self, series: Segment, hidden: Flags) -> Floats:
         first = self._predict(series)
-        if not hidden.any():
+        concealed = np.broadcast_to(hidden[:, None], series.values.shape)
+        if series.observed is not None:
+            concealed = concealed | ~series.observed
+        if not concealed.any():
             return first
-        replaced = np.where(hidden[:, None], first, series.values)
+        replaced = np.where(concealed, first, series.values)
         return self._predict(series._replace(values=replaced))
 
     @abstractmethod
@@ -102,7 +126,12 @@ class SubPca(_WindowMethod):
 
     def fit(self, clean: Segment) -> None:
         width = clean.values.shape[1] * self.window
-        windows = cut(clean.values[-MAX_REFERENCE_ROWS:], self.window).reshape(-1, width)
+        recent = clean.part(max(0, len(clean.values) - MAX_REFERENCE_ROWS), len(clean.values))
+        windows = cut(recent.values, self.window).reshape(-1, width)
+        if recent.observed is not None:
+            known = cut(recent.observed, self.window).reshape(-1, width).mean(1) >= MIN_OBSERVED
+            if known.sum() >= self.min_rows:
+                windows = windows[known]
         self.mean = windows.mean(0)
         vectors = np.linalg.eigh((windows - self.mean).T @ (windows - self.mean))[1]
         self.patterns = vectors[:, ::-1][:, : self.components].T.copy()  # (components, F·window)
@@ -137,6 +166,8 @@ class NearestWindow(_WindowMethod):
         self.window, self.min_rows = window, 4 * window
 
     def fit(self, clean: Segment) -> None:
+        if clean.observed is not None:
+            clean = self._without_long_gaps(clean, np.asarray(clean.observed.any(1)))
         rows = len(clean.values)
         self.clean = clean.part(max(0, rows - MAX_REFERENCE_ROWS), rows)
 
@@ -148,6 +179,15 @@ class NearestWindow(_WindowMethod):
         reference = self._reference(series.positions[:first])
         backwards = self._nearest(reference[::-1], series.values[: 2 * first][::-1])
         return np.concatenate([backwards[::-1], *later])
+
+    def _without_long_gaps(self, clean: Segment, observed: Flags) -> Segment:
+        """Leave out gaps of half a window or more: nothing should be found similar to them."""
+        kept = np.ones(len(observed), np.bool_)
+        for start, stop in events(~observed):
+            kept[start:stop] = stop - start < MIN_OBSERVED * self.window
+        if kept.sum() < self.min_rows:
+            return clean
+        return Segment(clean.values[kept], clean.positions[kept])
 
     def _predict_fold(self, series: Segment, start: int, stop: int) -> Floats:
         """Compare the rows start..stop−1 with everything that was learned except themselves."""
@@ -169,7 +209,7 @@ class NearestWindow(_WindowMethod):
         return self.clean.values[outside] if sufficient else self.clean.values
 
     def state(self) -> dict[str, Tensor]:
-        values, positions = self.clean
+        values, positions = self.clean.values, self.clean.positions
         return {"values": torch.from_numpy(values), "at": torch.from_numpy(positions)}
 
     def restore(self, state: dict[str, Tensor]) -> None:

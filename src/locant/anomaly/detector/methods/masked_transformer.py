@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from locant._internal.seeds import stable_seed
 from locant.anomaly.detector.methods.base import Method, TrainingData
-from locant.anomaly.detector.segments import Flags, Floats, Segment
-from locant.anomaly.series.patches import GROUPS, Patches, hide_spans, mask_groups
+from locant.anomaly.detector.time_grid import Flags, Floats, Segment
+from locant.anomaly.series.model_input import GROUPS, Patches, hide_spans, mask_groups
 from locant.encodings.registry import describe, make
 from locant.lab.training.build import matched
 from locant.lab.training.loop import train
@@ -25,6 +25,7 @@ from locant.nn.transformer import Transformer
 DIM, HEADS, LAYERS, FFN = 64, 4, 2, 128
 BATCH, LEARNING_RATE = 32, 3e-3
 WINDOWS_AT_ONCE = 128  # in a forward pass of `predict`
+MIN_OBSERVED = 0.5  # of the values of a patch; with fewer it is hidden
 MAX_TOKENS, MAX_PATCH = 64, 8  # of a window; rows of a patch
 
 
@@ -67,6 +68,7 @@ class MaskedTransformer(Method):
     ) -> None:
         self.patches = Patches(tokens, width)
         self.steps, self.seed, self.real, self.progress = steps, seed, real, progress
+        self.takes_times = real
         self.min_rows = self.patches.window
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stable_seed("detector", seed))
@@ -82,11 +84,17 @@ class MaskedTransformer(Method):
         def loss_at(step: int) -> Tensor:
             draw = np.random.default_rng(stable_seed("detector windows", self.seed, step))
             starts = draw.integers(len(clean.values) - self.patches.window + 1, size=BATCH)
-            hidden = hide_spans(BATCH, self.patches.tokens, draw)
+            masked = hide_spans(BATCH, self.patches.tokens, draw)
             windows = self.patches.cut(clean.values, starts)
+            hidden = masked | self._absent(clean, starts)
             filled = self._fill(windows, hidden, self._positions(clean, starts))
-            target = torch.from_numpy(windows[hidden]).float()
-            return nn.functional.smooth_l1_loss(filled[torch.from_numpy(hidden)], target)
+            filled, target = filled[torch.from_numpy(masked)], torch.from_numpy(windows[masked])
+            if clean.observed is not None:
+                known = self.patches.cut(clean.observed.astype(np.float64), starts)[masked] > 0
+                filled, target = filled[torch.from_numpy(known)], target[torch.from_numpy(known)]
+                if not known.any():
+                    return filled.sum()
+            return nn.functional.smooth_l1_loss(filled, target.float())
 
         def after(done: int, _loss: float, _optimizer: object) -> None:
             if self.progress is not None:
@@ -107,7 +115,7 @@ class MaskedTransformer(Method):
         starts = self.patches.starts(len(series.values))
         draw = np.random.default_rng(stable_seed("detector masks", self.seed))
         turn_of = mask_groups(len(starts), self.patches.tokens, draw)  # (N, tokens)
-        covered = self.patches.covered(hidden, starts)
+        covered = self.patches.covered(hidden, starts) | self._absent(series, starts)
         windows = self.patches.cut(series.values, starts)
         positions = self._positions(series, starts)
         predicted = np.empty_like(windows)
@@ -133,6 +141,13 @@ class MaskedTransformer(Method):
         visible = np.where(hidden[..., None], 0.0, windows)
         inputs = np.concatenate([visible, hidden[..., None]], -1)
         return self.model(torch.from_numpy(inputs).float(), pos)
+
+    def _absent(self, series: Segment, starts: np.ndarray) -> Flags:
+        """Flag the tokens (N, tokens) of which less than half was observed."""
+        if series.observed is None:
+            return np.zeros((len(starts), self.patches.tokens), np.bool_)
+        observed = self.patches.cut(series.observed.astype(np.float64), starts)
+        return observed.mean(-1) < MIN_OBSERVED
 
     def _positions(self, series: Segment, starts: np.ndarray) -> Tensor:
         """Return the positions of tokens: (N, tokens) by true times, or (tokens,) by count."""

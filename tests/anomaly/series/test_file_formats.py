@@ -16,6 +16,6 @@ def test_a_key_that_some_json_lines_do_not_have_is_a_missing_value(read):
 
 
 def test_keys_that_first_appear_in_a_later_block_are_missing_before_it(read, monkeypatch):
-    monkeypatch.setattr("locant.anomaly.series.jsonlines.BLOCK_ROWS", 2)
+    monkeypatch.setattr("locant.anomaly.series.file_formats.BLOCK_ROWS", 2)
     series = read(['{"a": 1}', '{"a": 5}', '{"a": 2, "b": 7}', '{"a": 2, "b": 9}'], "mine.jsonl")
     assert series.values[:, 1].tolist() == [7, 7, 7, 9]
