@@ -12,16 +12,19 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from common_lab import kept, write_tiny
+from common_lab import LOCANT, kept, write_tiny
 from matplotlib.figure import Figure
 from scripted import keep_study
 
 import locant
 from locant.encodings.base import Encoding
+from locant.lab import study_result
 from locant.lab.own_data import data_file
 from locant.lab.own_encodings import encoding_name
 from locant.lab.progress import LineDisplay, NotebookDisplay, choose_display
+from locant.lab.store import STORE
 from locant.lab.store.store import Store
+from locant.lab.study_result import StudyResult
 from locant.lab.training.run_result import RunResult
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -204,3 +207,49 @@ def test_what_cannot_be_meant_is_refused_before_anything_trains(tmp_path):
     with pytest.raises(ValueError, match="seeds are a whole number"):
         locant.lab.compare("order", seeds=1.5, **given)
     assert not (tmp_path / "runs.sqlite").exists()
+
+
+PACKED = Path(__file__).parents[2] / "docs" / "studies" / "studies.json.gz"
+
+
+def test_a_result_is_read_again_with_store_and_study_in_either_order(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(study_result, "read_result", lambda *given: seen.append(given))
+    report, store = locant.lab.report, tmp_path / "kept"
+    store.touch()
+    report("order", store="runs.sqlite")
+    report("runs.sqlite", "order")
+    report(store="runs.sqlite", study="order")
+    assert seen == [("runs.sqlite", "order", None)] * 3
+    seen.clear()
+    report("runs.sqlite")
+    report(store)
+    report("order")
+    report()
+    report("anomaly", design="full")
+    assert seen == [
+        ("runs.sqlite", None, None),
+        (store, None, None),
+        (STORE, "order", None),
+        (STORE, None, None),
+        (STORE, "anomaly", "full"),
+    ]
+    with pytest.raises(ValueError, match=r"each once\. Got 'a.sqlite', 'order' beside"):
+        report("a.sqlite", "order", store="b.sqlite", study="slot")
+
+
+def test_a_result_writes_everything_that_the_command_writes(tmp_path):
+    result = locant.lab.report(PACKED, "order")
+    command = [LOCANT, "report", "order", "--store", str(PACKED)]
+
+    def printed(option):
+        return subprocess.run([*command, option], capture_output=True, text=True).stdout
+
+    assert printed("--csv") == result.to_csv()
+    assert printed("--markdown") == result.to_markdown() + "\n"
+    assert result.to_parquet(tmp_path / "runs.parquet") == [tmp_path / "runs.parquet"]
+    assert (tmp_path / "runs.parquet").stat().st_size > 0
+    several = StudyResult([*result.records, *locant.lab.report(PACKED, "slot").records])
+    paths = several.to_parquet(tmp_path / "each.parquet")
+    assert [path.name for path in paths] == ["each-order.parquet", "each-slot.parquet"]
+    assert all(path.is_file() for path in paths)

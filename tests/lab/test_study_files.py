@@ -6,13 +6,15 @@ import json
 
 import pytest
 from common_nab import write_nab
+from common_ts import write_ts
 
 from locant.lab.study_files import read_studies, read_study, study_names
 from locant.lab.tasks.base import make_task
 
 
 @pytest.mark.parametrize("name", study_names())
-def test_every_study_that_is_shipped_can_be_read_in_full_and_quick(name, tmp_path):
+def test_every_study_that_is_shipped_can_be_read_in_full_and_quick(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOCANT_TS", str(write_ts(tmp_path / "ts")))
     path = tmp_path / "mine.csv"
     path.write_text("load\n" + "\n".join(str(number * number % 17) for number in range(2000)))
     changes = {"task_options.path": str(path)} if name.startswith("own-") else {}

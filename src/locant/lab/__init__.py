@@ -6,7 +6,8 @@ tasks       on what is compared; `training`, how a run is trained
 engine      runs of a study, on local cores or by Ray; `store`, the file that keeps them
 statistics  verdicts; `report`, how they are written for people
 
-`locant.lab.report(store, study)` reads a result again. Names load when they are first used.
+`locant.lab.report("order", store=…)` reads a result again; `locant.lab.advise("exact offset")` says
+what finished studies allow to advise. Names load when they are first used.
 """
 
 from __future__ import annotations
@@ -18,14 +19,18 @@ from locant.lab import report
 from locant.lab.compare import compare
 
 if TYPE_CHECKING:
+    from locant.lab.advice import Advice, advise
     from locant.lab.engine.driver import Watch
     from locant.lab.study import Study
     from locant.lab.study_files import read_study, study_names
     from locant.lab.study_result import StudyResult
 
-__all__ = ["Study", "StudyResult", "Watch", "compare", "read_study", "report", "study_names"]
+__all__ = ["Advice", "Study", "StudyResult", "Watch", "advise", "compare", "read_study", "report"]
+__all__ += ["study_names"]
 
 _HOME = {
+    "Advice": "locant.lab.advice",
+    "advise": "locant.lab.advice",
     "Study": "locant.lab.study",
     "StudyResult": "locant.lab.study_result",
     "Watch": "locant.lab.engine.driver",

@@ -9,7 +9,7 @@ from locant._internal.checks import one_of
 from locant.encodings.registry import claiming, describe
 from locant.lab.store.task_facts import TaskFacts
 from locant.lab.study import RowConfig, Study
-from locant.lab.tasks import NAB, base
+from locant.lab.tasks import NAB, SAMPLERS, base
 from locant.lab.training.config import RunConfig
 
 NAB_TASK = "real-anomalies"
@@ -84,21 +84,33 @@ def check_study(plan: Study) -> TaskFacts:
     for row in plan.rows():
         if row.positions == "times":
             _check_times(row, task, plan.seed_list()[0])
+        if row.positions in SAMPLERS:
+            _check_sampler(plan, row)
         if not row.baseline:
-            _check_model(plan.run(row, plan.seed_list()[0]), task)
+            _check_model(plan.run(row, plan.seed_list()[0]))
     return TaskFacts.of(task)
 
 
-def _check_model(run: RunConfig, task: base.Task) -> None:
+def _check_model(run: RunConfig) -> None:
     """Refuse an entrant whose model cannot be made; a user's class may fail in any way."""
     from locant.lab.training.build import build
 
     try:
-        build(run, task)
+        build(run, base.make_task(run.task, **run.task_options))
     except Exception as problem:
         raise ValueError(
             f"{run.name} cannot be built: {type(problem).__name__}: {problem}"
         ) from None
+
+
+def _check_sampler(plan: Study, row: RowConfig) -> None:
+    """Refuse random positions where the task draws none."""
+    offering = [name for name in base.task_names() if "sampler" in base.option_names(name)]
+    if plan.task not in offering:
+        raise ValueError(
+            f"{row.name} asks for random positions, but the task {plan.task} draws none.\n"
+            f"  These tasks do: {', '.join(offering)}"
+        )
 
 
 def _check_times(row: RowConfig, task: base.Task, seed: int) -> None:

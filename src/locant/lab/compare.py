@@ -59,7 +59,9 @@ def compare(
     progress      True (a bar), False, or an object with planned(…) and ended(…) as `Watch` has
     command       what the record says it was made by; this call by default
 
-    Ctrl-C keeps every finished run; the same call goes on from there.
+    Ctrl-C keeps every finished run; the same call goes on from there. In a notebook the bar is live
+    and the result shows itself as a page; a class of your own must stand in a file (%%writefile
+    mine.py), because worker processes import it.
     """
     from locant.lab import comparison
     from locant.lab.engine.attempt import RunFiles

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from locant.encodings.registry import canonical, names
+from locant.lab.field_errors import describe_problem
+from locant.lab.tasks import SAMPLERS
 from locant.lab.training.config import ModelConfig, Plain, RunConfig, TrainingConfig
 
 FIRST_SEARCH_SEED = 1_000_000  # search never meets a reported seed,
@@ -29,7 +31,8 @@ class RowConfig(Plain):
     control: Literal["", "scramble", "alone"] = ""
     baseline: str = ""
     match_scale: bool = True
-    positions: Literal["order", "times"] = "order"
+    # Counted; the times in the data; or drawn by a sampler, where the task offers it.
+    positions: Literal["order", "times", "randomized", "skips"] = "order"
 
     @field_validator("encoding")
     @classmethod
@@ -40,7 +43,7 @@ class RowConfig(Plain):
 
 class SearchConfig(Plain):
     """The same small search for every row and every reported seed, by seeds that are not reported
-    (engine/search.py)."""
+    (engine/rate_search.py)."""
 
     rate: list[float] = Field([1.0, 3.0], min_length=1)  # multiples of the learning rate
     positional_rate: list[float] = Field(
@@ -143,6 +146,14 @@ class Study(Plain):
     search: SearchConfig | None = None
     longer: LongerConfig | None = None
 
+    def __init__(self, **fields: Any) -> None:
+        """Take the fields by name; a wrong one is a ValueError that says what is allowed."""
+        try:
+            super().__init__(**fields)
+        except ValidationError as problem:
+            name = str(fields.get("name", "without a name"))
+            raise ValueError(describe_problem(name, problem, Study)) from None
+
     @field_validator("search", "longer", mode="before")
     @classmethod
     def _none_at_all(cls, value: Any) -> Any:
@@ -175,7 +186,7 @@ class Study(Plain):
             value = [name for name in names() if name != "none"]
         if not isinstance(value, list):
             raise ValueError('give "all", or a list of names or tables')
-        value = [canonical(one) if isinstance(one, str) else one for one in value]
+        value = [sampled_row(one) or canonical(one) for one in value]
         texts = list(dict.fromkeys(one for one in value if isinstance(one, str)))
         return [
             {"name": _row_name(one, texts), "encoding": one} if isinstance(one, str) else one
@@ -219,14 +230,17 @@ class Study(Plain):
                 "positional_rate": self.training.positional_rate * positional_rate,
             }
         )
+        options, fields = self.task_options, row.model_dump()
+        if row.positions in SAMPLERS:  # the task draws them, and tells them as the rows' times
+            options, fields["positions"] = {**options, "sampler": row.positions}, "times"
         return RunConfig(
             task=self.task,
-            task_options=self.task_options,
+            task_options=options,
             seed=seed,
             model=self.model,
             training=training,
             device=self.device,
-            **row.model_dump(),
+            **fields,
         )
 
     def trial(
@@ -252,6 +266,21 @@ class Study(Plain):
             steps=times * run.training.steps,
             validate_every=times * run.training.validate_every,
         )
+
+
+def sampled_row(word: Any) -> dict[str, str] | None:
+    """Read `rotary+randomized`: an encoding, trained at random positions; None for other words.
+
+    >>> sampled_row("RoPE+randomized")
+    {'name': 'rotary+randomized', 'encoding': 'rotary', 'positions': 'randomized'}
+    >>> sampled_row("rotary") is sampled_row("mine.py:Mine") is None
+    True
+    """
+    encoding, plus, sampler = str(word).rpartition("+")
+    if not isinstance(word, str) or not plus or sampler not in SAMPLERS:
+        return None
+    name = canonical(encoding)
+    return {"name": f"{name}+{sampler}", "encoding": name, "positions": sampler}
 
 
 def read_stored_study(stored: dict[str, Any]) -> Study:

@@ -6,12 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from locant._internal.checks import did_you_mean
+from locant._internal.text import counted
 from locant.encodings.registry import canonical, describe
-from locant.lab.study import Claim, RowConfig, SearchConfig, Study, Words
-from locant.lab.training.config import ModelConfig, Plain, TrainingConfig
+from locant.lab.study import Study
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -81,10 +79,7 @@ def _validated(stem: str, fields: dict[str, Any], changes: dict[str, Any]) -> St
     """Set fields to their new values and make a study of all."""
     for field, value in changes.items():
         _set(fields, field, _own_rows(fields, value) if field == "encodings" else value)
-    try:
-        study = Study(**{"name": stem, **fields})
-    except ValidationError as problem:
-        raise ValueError(_describe_problem(stem, problem)) from None
+    study = Study(**{"name": stem, **fields})
     for row in study.rows():
         describe(row.encoding)  # a wrong name is told before anything trains
     return study
@@ -123,8 +118,10 @@ def about(name: str) -> str:
     if "parts" in fields:
         return f"{fields['title']} ({', '.join(fields['parts'])})"
     study = read_study(name)
-    repeats = "all" if study.seeds == "all" else len(study.seed_list())
-    return f"{study.title} ({len(study.rows())} rows × {repeats} {study.unit})"
+    repeats = f"all {study.unit}"
+    if study.seeds != "all":
+        repeats = counted(len(study.seed_list()), study.unit)
+    return f"{study.title} ({counted(len(study.rows()), 'rows')} × {repeats})"
 
 
 def _fields(name: str) -> tuple[dict[str, Any], str]:
@@ -174,27 +171,3 @@ def _own_rows(fields: dict[str, Any], requested: Any) -> Any:
         rows.get(one, rows.get(canonical(one), one)) if isinstance(one, str) else one
         for one in requested
     ]
-
-
-def _describe_problem(file: str, problem: ValidationError) -> str:
-    """What is wrong, field by field, and what is allowed."""
-    lines = [f"the study {file} does not say what is needed:"]
-    for error in problem.errors():
-        where = ".".join(str(part) for part in error["loc"])
-        lines.append(f"  {where}: {error['msg']}. Got {error['input']!r}.")
-        if error["type"] == "extra_forbidden":
-            lines.append(f"    Allowed there: {', '.join(_allowed(error['loc']))}")
-    return "\n".join(lines)
-
-
-def _allowed(location: tuple[Any, ...]) -> list[str]:
-    homes: dict[str, type[Plain]] = {
-        "encodings": RowConfig,
-        "model": ModelConfig,
-        "training": TrainingConfig,
-        "search": SearchConfig,
-        "claims": Claim,
-        "words": Words,
-    }
-    home = homes.get(str(location[0]), Study) if len(location) > 1 else Study
-    return list(home.model_fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from locant.lab.report import export
 from locant.lab.report.conclusion import conclusion
 from locant.lab.report.score_table import scores, text_table
 from locant.lab.report.study_page import html as html_page
+from locant.lab.report.study_page import markdown, write_folder
 from locant.lab.report.study_pictures import pictures
 from locant.lab.store.open import open_store
 from locant.lab.store.record import StudyRecord, read_record
@@ -30,8 +31,9 @@ class StudyResult:
     table()     one line for each entrant, best first
     runs()      one line for each reported run
     plot()      a picture; `pictures` lists those that the study has the numbers for
-    to_html()   the whole report as one page
-    to_dict()   all of it as plain values
+    to_html()   the whole report as one page; to_folder(): as Markdown with pictures
+    to_dict()   all of it as plain values; to_csv(), to_markdown(): as text
+    to_parquet(), to_tensorboard(): every run, for other programs
 
     A result of several studies is a sequence of results: `for one in result`, `result["order"]`.
     """
@@ -106,6 +108,38 @@ class StudyResult:
         plain = [export.to_dict(record) for record in self.records]
         return plain[0] if len(plain) == 1 else plain
 
+    def to_csv(self) -> str:
+        """Return one line for each entrant as CSV; several studies one after the other."""
+        return "\n".join(export.to_csv(record) for record in self.records)
+
+    def to_markdown(self) -> str:
+        """Return the whole report as Markdown, without pictures."""
+        return "\n".join(markdown(record) for record in self.records)
+
+    def to_folder(self, path: str | Path, *, picture_format: str = "png") -> list[Path]:
+        """Write NAME.md and the pictures of each study to a folder; return the Markdown files."""
+        return write_folder(self.records, Path(path), [picture_format])
+
+    def to_parquet(self, path: str | Path) -> list[Path]:
+        """Write one line for each run; several studies to NAME-STUDY.parquet each."""
+        return self._write_each(Path(path), export.write_parquet)
+
+    def to_tensorboard(self, path: str | Path) -> list[Path]:
+        """Write folders that TensorBoard opens; several studies to NAME-STUDY each."""
+        from locant.lab.report.tensorboard import write_events
+
+        return self._write_each(Path(path), write_events)
+
+    def _write_each(self, path: Path, write: Callable[[StudyRecord, Path], None]) -> list[Path]:
+        """Write every study to a path of its own, a single one to the path itself."""
+        paths = [path]
+        if len(self.records) > 1:
+            names = [record.settings.name for record in self.records]
+            paths = [path.with_stem(f"{path.stem}-{name}") for name in names]
+        for record, own in zip(self.records, paths, strict=True):
+            write(record, own)
+        return paths
+
     def __repr__(self) -> str:
         return f"{self.verdict}\n{self.table()}"
 
@@ -135,15 +169,29 @@ class StudyResult:
         return self.records[0]
 
 
-def read_result(store: str | Path, study: str | None = None) -> StudyResult:
+def read_result(
+    store: str | Path, study: str | None = None, design: str | None = None
+) -> StudyResult:
     """Read a result from a store or from a file of packed studies.
 
-    store  the SQLite file that keeps every run, or studies.json.gz
-    study  an id, or a name (then the newest of that name); the newest of all by default
+    store   the SQLite file that keeps every run, or studies.json.gz
+    study   an id, or a name (then the newest of that name); the newest of all by default
+    design  the study's variations in this design, such as "full"
     """
     kept = open_store(Path(store).expanduser())
-    requested: list[str | None] = [*parts(study)] if study in study_names() and study else [study]
-    return StudyResult([read_record(kept, name) for name in requested])
+    return StudyResult([read_record(kept, name) for name in study_parts(study, design)])
+
+
+def study_parts(study: str | None, design: str | None = None) -> list[str | None]:
+    """List the studies behind a name: itself, its parts, or its variations in a design."""
+    if study is not None and design is not None:
+        return list(parts(study, design))
+    if design is not None:
+        raise ValueError(
+            f"the design {design!r} needs the study that offers it: "
+            "locant report anomaly --design full"
+        )
+    return list(parts(study)) if study in study_names() and study else [study]
 
 
 def _frame(lines: list[dict[str, Any]]) -> polars.DataFrame:

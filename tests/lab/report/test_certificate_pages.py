@@ -18,7 +18,7 @@ SMALL = {"dim": 16, "heads": 2, "length": 32}
 @pytest.fixture(scope="module")
 def paper():
     """Every property of a small rotary encoding."""
-    return certify(locant.make("rotary", **SMALL), name="rotary")
+    return certify(locant.make("rotary", **SMALL), effort="quick", name="rotary")
 
 
 def fakes(paper, names, fails=()):

@@ -14,12 +14,12 @@ from common_records import finished
 from scripted import COST
 
 from locant.lab.engine.driver import Driver
-from locant.lab.report.controls import control_notes
-from locant.lab.report.detail_tables import details_table, mean_text
+from locant.lab.report.conclusion import conclusion, control_notes
 from locant.lab.report.learning_table import learning_table
 from locant.lab.report.published import judge_statements, published_table
+from locant.lab.report.rendering import mean_text
 from locant.lab.report.score_table import side_by_side
-from locant.lab.report.study_page import html, markdown, markdown_overview
+from locant.lab.report.study_page import details_table, html, markdown, markdown_overview
 from locant.lab.store.record import read_record
 from locant.lab.store.store import Store
 from locant.lab.store.task_facts import TaskFacts
@@ -316,9 +316,29 @@ def test_a_larger_model_is_held_beside_the_study_that_it_repeats(tmp_path):
     record = read_record(store, Driver(larger, store, compute).finish(known, "t"))
     assert record.base.settings.name == "order"
     text = markdown(record)
-    assert "| shaw | .500 | .500 | changes |" in text  # learnt by all runs there, by none here
-    assert "| rotary | .900 | .950 | survives |" in text
+    assert "## Does it survive another model?" in text
+    assert "| shaw | .500 | .500 | overlap | changes |" in text  # all runs learned it, here none
+    assert "| rotary | .900 | .950 | apart | survives |" in text
+    assert f"The verdict of order: {conclusion(record.base)}" in text
     assert "Does it survive" not in markdown(record.base)
+
+
+def test_another_search_is_held_beside_the_first_one(tmp_path):
+    finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.9 + 0.01 * seed}, seeds=6)
+    (again,) = read_studies("order", design="again", changes={"seeds": 6})
+    store = Store(tmp_path / "runs.sqlite")
+    known = TaskFacts.of(make_task("order", **again.task_options))
+    tried = []
+
+    def compute(runs):
+        tried.extend(run.seed for run in runs)
+        yield from slow_runs(lambda run: True)(runs)
+
+    record = read_record(store, Driver(again, store, compute).finish(known, "t"))
+    first = read_study("order").trial(again.rows()[0], 0, (1.0, 1.0)).seed
+    assert first not in tried  # the search goes by other seeds
+    assert record.settings.name == "order-again"
+    assert "## Does it survive another search?" in markdown(record)
 
 
 def test_the_terminal_tells_the_verdict_before_the_table(tmp_path):

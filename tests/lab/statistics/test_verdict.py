@@ -82,7 +82,10 @@ def test_nothing_is_built_on_an_entrant_whose_search_failed():
 
 
 def test_an_encoding_alone_or_beside_one_that_failed_is_not_called_best():
-    assert "best" not in verdict(ranked(runs(rotary=0.9, none=0.5)))
+    alone = verdict(ranked(runs(rotary=0.9, none=0.5)))
+    assert alone.startswith("rotary is the only encoding compared (.")
+    assert "best" not in alone
+    assert "first" not in alone
     said = verdict(ranked(runs(rotary=0.9, t5=0.8, none=0.5)), missing=["shaw"])
     assert said.startswith("rotary comes first")
     assert said.endswith("Left out, because runs failed: shaw.")
@@ -118,7 +121,8 @@ def test_what_equals_a_control_is_inconclusive():
 @pytest.mark.parametrize("seeds", [1, 2, 3, 4, 5])
 def test_few_seeds_allow_no_conclusion(seeds):
     said = verdict(ranked(runs(seeds, rotary=0.9, none=0.1)))
-    assert said.startswith(f"No conclusion is possible with {seeds} seeds")
+    many = "1 seed:" if seeds == 1 else f"{seeds} seeds:"
+    assert said.startswith(f"No conclusion is possible with {many}")
 
 
 def test_between_six_and_ten_seeds_it_is_a_hint():
@@ -164,7 +168,7 @@ def test_baselines_are_named_in_one_sentence_and_never_called_the_best_encoding(
         return verdict(ranked(runs(**means), ("none", *plain)), ("none",), plain)
 
     ahead = said(rotary=0.8, none=0.5, plain_a=0.9)
-    assert ahead.startswith("rotary comes first")
+    assert ahead.startswith("rotary is the only encoding compared (.8")
     assert "Baselines ahead of every encoding: plain_a (by .1" in ahead
     level = said(seed=3, rotary=0.8, none=0.5, plain_a=0.8, plain_b=0.8001)
     assert level.count("Baselines") == 1

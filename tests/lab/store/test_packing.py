@@ -14,8 +14,9 @@ from common_records import finished
 from locant.cli.report import pack as pack_command
 from locant.lab.report.study_page import markdown
 from locant.lab.store.open import open_store
-from locant.lab.store.pack import FORMAT, pack, unpack
+from locant.lab.store.pack import FORMAT, pack, pack_runs, unpack
 from locant.lab.store.record import read_record
+from locant.lab.store.store import Store
 
 
 def test_packed_studies_give_the_same_report_and_the_notes_of_the_first_seed(tmp_path):
@@ -99,3 +100,19 @@ def test_packed_studies_keep_the_day_on_which_they_were_finished(tmp_path):
     path = tmp_path / "order.json.gz"
     pack(store, [which], path)
     assert read_record(unpack(path)).finished == read_record(store, which).finished
+
+
+def test_packed_runs_of_an_unfinished_study_go_on_in_another_store(tmp_path):
+    store, which = finished(tmp_path, "order", lambda name, seed: {"accuracy": 0.5}, seeds=2)
+    begun = [run for run in store.runs() if run.config["seed"] == 1]
+    assert 0 < len(begun) < len(store.runs())
+    pack(store, [which], tmp_path / "studies.json.gz")
+    pack_runs(begun, tmp_path / "unfinished.json.gz")
+    other = Store(tmp_path / "other.sqlite")
+    assert unpack(tmp_path / "unfinished.json.gz", other) is other
+    assert other.studies() == []
+    assert [run.metrics for run in other.runs()] == [run.metrics for run in begun]
+    assert all(other.find(run.digest, run.code) for run in begun)
+    unpack(tmp_path / "studies.json.gz", other)
+    assert [entry.id for entry in other.studies()] == [which]
+    assert len(other.runs()) == len(store.runs())

@@ -162,6 +162,7 @@ def test_the_input_can_be_dropped_only_where_the_encoding_adds_to_it(name, drops
         model = build(
             run(name, model={**SMALL, "dropout": 0.5, "input_dropout": kind}), Order(8, 5)
         ).train()
-        entered = model.body._start(torch.zeros(1, 8, dtype=torch.long), torch.arange(8))
+        tokens = torch.zeros(1, 8, dtype=torch.long)
+        entered, _ = model.body._start(tokens, torch.arange(8), None)
         assert bool((entered == 0).any()) == expected
         assert model.body.layers[0].dropout.p == 0.5

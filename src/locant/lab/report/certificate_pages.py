@@ -1,4 +1,5 @@
-"""Write certificates as text, Markdown and HTML, from the dictionaries of `Certificate.to_dict`."""
+"""Write certificates of encodings and of models as text, Markdown and HTML, from what their
+`to_dict` gives."""
 
 from __future__ import annotations
 
@@ -11,29 +12,43 @@ from typing import Any
 from locant.lab.report.rendering import environment
 
 MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "·", "not judged": "○"}
+MODEL_MARKS = {"by nature": "~", "does not apply": "–"}  # verdicts on whole models alone
 LEGEND = (
     "✓ claimed (or required of every encoding) and holds · ✗ claimed and does not hold "
     "· – not claimed · · measured, nothing is claimed "
     "· ○ not judged: there was nothing to measure, or the model did not learn its task"
 )
+MODEL_LEGEND = (
+    "✓ holds · ✗ fails · ~ differs by nature, and says why · – does not apply, and says why "
+    "· · measured, nothing is promised · ○ not measured, or nothing could be seen"
+)
 Certificate = dict[str, Any]
+
+
+def legend(certificate: Certificate) -> str:
+    """Return what the marks of a certificate mean: of a model, or of an encoding."""
+    return MODEL_LEGEND if "model" in certificate else LEGEND
 
 
 def mark(finding: dict[str, Any]) -> str:
     """Return the mark that stands for a verdict."""
-    return MARKS[finding["verdict"]]
+    return (MARKS | MODEL_MARKS)[finding["verdict"]]
 
 
 def title(certificate: Certificate) -> str:
-    """Name the encoding, and its options that are not at their defaults.
+    """Name the encoding and its options that are not at their defaults, or the model.
 
     >>> title({"encoding": "rotary", "options": {"base": 500}})
     'rotary (base=500)'
     """
     given = certificate.get("options", {}).items()
     options = ", ".join(f"{key}={value!r}" for key, value in given)
-    name = str(certificate["encoding"])
+    name = _name(certificate)
     return f"{name} ({options})" if options else name
+
+
+def _name(certificate: Certificate) -> str:
+    return str(certificate["model"] if "model" in certificate else certificate["encoding"])
 
 
 def full_text(certificate: Certificate, width: int = 100) -> str:
@@ -43,7 +58,7 @@ def full_text(certificate: Certificate, width: int = 100) -> str:
     effort = f"{certificate['effort']}, seed {certificate['seed']}"
     lines = [
         f"Certificate of {title(certificate)}",
-        *_wrapped("", f"{shape} · {effort} · {versions}", width),
+        *_wrapped("", f"{_kind(certificate)}{shape} · {effort} · {versions}", width),
         "",
     ]
     for finding in certificate["findings"]:
@@ -51,9 +66,20 @@ def full_text(certificate: Certificate, width: int = 100) -> str:
         measured = finding["message"]
         if finding["verdict"] == "fails":
             measured += f" (Bound: {finding['bound']}; {finding['why']}.)"
+            measured += _remedy(finding)
         lines += _wrapped(" " * 14, measured, width)
     lines += ["", *_wrapped("", _summary(certificate), width)]
     return "\n".join(lines)
+
+
+def _kind(certificate: Certificate) -> str:
+    if "model" not in certificate:
+        return ""
+    return f"{certificate['architecture']}, {certificate['kind']} · "
+
+
+def _remedy(finding: dict[str, Any]) -> str:
+    return f" What to do: {finding['remedy']}" if finding.get("remedy") else ""
 
 
 def matrix_text(certificates: Sequence[Certificate], width: int = 100) -> str:
@@ -64,14 +90,14 @@ def matrix_text(certificates: Sequence[Certificate], width: int = 100) -> str:
     blocks = []
     for start in range(0, len(certificates), across):
         group = certificates[start : start + across]
-        names = [_short(certificate["encoding"], column - 1).ljust(column) for certificate in group]
+        names = [_short(_name(certificate), column - 1).ljust(column) for certificate in group]
         lines = [" " * first + "".join(names)]
         for index, finding in enumerate(group[0]["findings"]):
             cells = [_cell(certificate["findings"][index], column - 1) for certificate in group]
             line = finding["name"].ljust(first) + "".join(cell.ljust(column) for cell in cells)
             lines.append(line)
         blocks.append("\n".join(line.rstrip() for line in lines))
-    notes = _wrapped("", LEGEND, width)
+    notes = _wrapped("", legend(certificates[0]), width)
     for certificate in certificates:
         if certificate["fails"]:
             notes += _wrapped("", _summary(certificate), width)
@@ -82,7 +108,7 @@ def markdown(certificates: Sequence[Certificate]) -> str:
     """Write the matrix and, below it, every failure in a sentence."""
     parts = [
         markdown_matrix(certificates),
-        LEGEND,
+        legend(certificates[0]),
         "\n".join(failures(certificates)),
         "What each property says:",
     ]
@@ -104,7 +130,8 @@ def markdown_matrix(certificates: Sequence[Certificate]) -> str:
 def failures(certificates: Sequence[Certificate]) -> list[str]:
     """Write every failure as a line of a Markdown list."""
     return [
-        f"- {_code(title(certificate))}, {finding['name']}: {_prose(finding['message'])}"
+        f"- {_code(title(certificate))}, {finding['name']}: "
+        f"{_prose(finding['message'] + _remedy(finding))}"
         for certificate in certificates
         for finding in certificate["findings"]
         if finding["verdict"] == "fails"
@@ -114,9 +141,13 @@ def failures(certificates: Sequence[Certificate]) -> list[str]:
 def meanings(certificate: Certificate) -> list[str]:
     """Write what each property says, as lines of a Markdown list."""
     return [
-        f"- **{one['name']}** ({one['claim']}): {one['sentence']}"
-        for one in certificate["findings"]
+        f"- **{one['name']}**{_claim(one)}: {one['sentence']}" for one in certificate["findings"]
     ]
+
+
+def _claim(finding: dict[str, Any]) -> str:
+    """Return the claim in brackets; of models every property is required."""
+    return "" if "remedy" in finding else f" ({finding['claim']})"
 
 
 def html(certificates: Sequence[Certificate]) -> str:
@@ -124,12 +155,20 @@ def html(certificates: Sequence[Certificate]) -> str:
     return (
         environment()
         .get_template("certificates.html")
-        .render(certificates=certificates, mark=mark, title=title, legend=LEGEND)
+        .render(
+            certificates=certificates,
+            mark=mark,
+            title=title,
+            kind=_kind,
+            remedy=_remedy,
+            legend=legend(certificates[0]),
+        )
     )
 
 
 def _summary(certificate: Certificate) -> str:
-    holds = f"{title(certificate)}: {len(certificate['holds'])} hold"
+    count = len(certificate["holds"])
+    holds = f"{title(certificate)}: {count} hold{'s' if count == 1 else ''}"
     if not certificate["fails"]:
         return f"{holds}, none fails"
     return f"{holds}, {len(certificate['fails'])} FAIL: {', '.join(certificate['fails'])}"

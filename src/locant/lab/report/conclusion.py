@@ -1,4 +1,5 @@
-"""What a study concludes: the verdict, and which encoding to take for a user's own data."""
+"""What a study concludes: the verdict, which encoding to take for a user's own data, and what the
+controls show."""
 
 from __future__ import annotations
 
@@ -9,14 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from locant._internal.text import number_text, plus_minus
+from locant._internal.text import counted, number_text, plus_minus
 from locant.lab.report.score_table import honest_baselines, rank_entrants, ranked_encodings
 from locant.lab.report.search_audit import failed_searches, searched_once
 from locant.lab.report.snippet import snippet
-from locant.lab.statistics.paired import detectable, seeds_needed
+from locant.lab.statistics.paired import compare, detectable, interval, seeds_needed
 from locant.lab.statistics.ranking import RankedEntrant, Ranking
 from locant.lab.statistics.verdict import MIN_SEEDS, MIN_SEEDS_FOR_CLAIM, verdict
 from locant.lab.store.record import StudyRecord
+
+ALARM_LEVEL = 0.999  # the interval that must lie above a ceiling before a leak is reported
+ONE_IN = 40  # one control in so many has a 95 % interval above its true value
 
 
 def conclusion(record: StudyRecord) -> str:
@@ -88,7 +92,8 @@ def recommend(record: StudyRecord) -> Recommendation:
     if ranking is None or not encodings:
         return Recommendation(["No encoding finished all its runs: nothing can be recommended."])
     if ranking.seeds < MIN_SEEDS:
-        few = f"{ranking.seeds} seeds are too few to recommend an encoding."
+        verb = "is" if ranking.seeds == 1 else "are"
+        few = f"{counted(ranking.seeds, 'seeds')} {verb} too few to recommend an encoding."
         return Recommendation([f"{few} Run at least {MIN_SEEDS_FOR_CLAIM}."])
     best = encodings[0]
     untrained = _unbeaten_baselines(record, ranking, best)
@@ -105,6 +110,8 @@ def recommend(record: StudyRecord) -> Recommendation:
 
 def _reason(ranking: Ranking, encodings: list[RankedEntrant]) -> str:
     best, score = encodings[0].name, number_text(encodings[0].mean)
+    if len(encodings) == 1:
+        return f"Take {best}: no other encoding could be judged ({score})."
     tied = [one.name for one in encodings[1:] if not ranking.distinguishable(best, one.name)]
     if not tied:
         return f"Take {best}: it is ahead of all other encodings ({score})."
@@ -154,3 +161,71 @@ def _cost_sentence(record: StudyRecord, ranking: Ranking, name: str) -> str:
         f"{text}; a step takes {slower:.2f} times as long as with none; it changes "
         f"{record.facts.metric} by {change}."
     )
+
+
+def control_notes(record: StudyRecord) -> list[str]:
+    """Say whether controls respect their ceiling, and whether destroyed order equals none."""
+    scores = record.complete
+    ceiling = record.facts.ceilings.get("without positions")
+    sentences = []
+    for name in record.controls:
+        known = name in scores and len(scores[name]) > 1 and name != "no attention"
+        if known and ceiling is not None:
+            sentences.append(_against_ceiling(name, scores[name], ceiling))
+    if "none" in scores and "scrambled" in scores and len(scores["none"]) > 1:
+        sentences.append(_scrambled(record))
+    return sentences
+
+
+def _scrambled(record: StudyRecord) -> str:
+    """Compare the sinusoid whose order is destroyed with none, and with the sinusoid itself."""
+    scores = record.complete
+    only_here = "This says nothing about other encodings."
+    text = (
+        "The sinusoid with its order destroyed: scrambled minus none is "
+        f"{_gap(scores['scrambled'], scores['none'])}"
+    )
+    if "sinusoidal" not in scores:
+        return f"{text}. {only_here}"
+    text += f", sinusoidal minus scrambled {_gap(scores['sinusoidal'], scores['scrambled'])}"
+    seeds = len(scores["none"])
+    if seeds < MIN_SEEDS:
+        few = f"{counted(seeds, record.unit)} {'is' if seeds == 1 else 'are'} too few to say"
+        return f"{text}; {few} whether its gain comes from positions."
+    gains = record.facts.sign * (scores["sinusoidal"] - scores["scrambled"])
+    low, high = interval(gains)
+    if low > 0:
+        return f"{text}: its order is surely a gain. {only_here}"
+    if high < 0:
+        return f"{text}: its order makes it worse. {only_here}"
+    return f"{text}: nothing shows that its order helps. {only_here}"
+
+
+def _gap(a: np.ndarray, b: np.ndarray) -> str:
+    """Write the mean of a − b with its sign, and half its interval.
+
+    >>> _gap(np.array([0.5, 0.6, 0.7]), np.array([0.6, 0.6, 0.8]))
+    '-.067 ± .14'
+    """
+    apart = compare(a, b)
+    sign = "+" if apart.mean > 0 else ""
+    return sign + plus_minus(apart.mean, apart.half_width)
+
+
+def _against_ceiling(name: str, scores: np.ndarray, ceiling: float) -> str:
+    """Hold a control against its exact ceiling.
+
+    A 95 % interval lies above its ceiling by chance once in forty controls, and people read many
+    studies; so only a 99.9 % interval above the ceiling is called a leak.
+    """
+    low, high = interval(scores)
+    where = f"{name} lies at {low:.3f} to {high:.3f}"
+    if low <= ceiling:
+        return f"{where}; without positions at most {number_text(ceiling)} is possible."
+    above = f"{where}, above the ceiling of {ceiling:.3f}"
+    if interval(scores, ALARM_LEVEL)[0] <= ceiling:
+        return (
+            f"{above}, but so little that this happens by chance once in {ONE_IN} controls (its "
+            f"{ALARM_LEVEL:.1%} interval reaches the ceiling); more seeds would decide it."
+        )
+    return f"{above}: information leaks. Do not trust this table."

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from locant._internal.text import number_text
-from locant.lab.report.detail_tables import Table, best_first, mean_text
+from locant._internal.text import counted, number_text
+from locant.lab.report.rendering import Table, best_first, mean_text
+from locant.lab.statistics.paired import interval
 from locant.lab.statistics.survival import censor, jeffreys, log_rank
 from locant.lab.statistics.verdict import MIN_SEEDS
 from locant.lab.store.record import EntrantRecord, ExtraRun, StudyRecord
@@ -131,8 +132,15 @@ def _longer_line(name: str, record: StudyRecord) -> list[str]:
     ]
 
 
+def replication_title(record: StudyRecord) -> str:
+    """Name what a study that repeats another one has changed."""
+    if record.base is None or record.base.settings.model != record.settings.model:
+        return "Does it survive another model?"
+    return "Does it survive another search?"
+
+
 def replication_table(record: StudyRecord) -> Table | None:
-    """Put a study beside the one that it repeats: does every standing survive another model?"""
+    """Put a study beside the one that it repeats: does every standing survive?"""
     if record.base is None:
         return None
     before = {entrant.name: entrant for entrant in record.base.entrants if not entrant.failures}
@@ -146,14 +154,26 @@ def replication_table(record: StudyRecord) -> Table | None:
         word = ""
         if old is not None and new is not None:
             word = "survives" if old == new else "changes"
-        scores = [mean_text(one.scores(metric)) for one in (other, entrant)]
-        lines.append([entrant.name, *scores, word])
+        both = [one.scores(metric) for one in (other, entrant)]
+        lines.append([entrant.name, *map(mean_text, both), _overlap(*both), word])
     base = f"{metric}, {record.base.settings.name}"
-    return ["", base, f"{metric}, here", "its standing"], lines
+    return ["", base, f"{metric}, here", "95 % intervals", "its standing"], lines
+
+
+def _overlap(first: np.ndarray, second: np.ndarray) -> str:
+    """Say whether the t intervals of two means overlap.
+
+    >>> _overlap(np.array([0.9, 1.0]), np.array([0.8, 0.9]))
+    'overlap'
+    >>> _overlap(np.array([1.0, 1.0]), np.array([0.5, 0.5]))
+    'apart'
+    """
+    (low, high), (other_low, other_high) = interval(first), interval(second)
+    return "overlap" if low <= other_high and other_low <= high else "apart"
 
 
 def replication_notes(record: StudyRecord) -> list[str]:
-    """Say what a comparison with another model is worth."""
+    """Say what a comparison with another model or another search is worth."""
     if record.base is None:
         return []
     seeds = max((len(entrant.seeds) for entrant in record.entrants), default=0)
@@ -162,8 +182,8 @@ def replication_notes(record: StudyRecord) -> list[str]:
         searched = ", at one learning rate for all entrants, without a search"
     hint = f"; fewer than {MIN_SEEDS} are a hint at most" if seeds < MIN_SEEDS else ""
     return [
-        f"{seeds} {record.unit} here{searched}{hint}. Standing: most runs learned the task, or "
-        "not; where validation does not show that, ahead of none, or not."
+        f"{counted(seeds, record.unit)} here{searched}{hint}. Standing: most runs learned the "
+        "task, or not; where validation does not show that, ahead of none, or not."
     ]
 
 

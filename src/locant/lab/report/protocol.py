@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from locant._internal.text import counted
 from locant.lab.store.record import StudyRecord
 from locant.lab.store.task_facts import TaskFacts
 from locant.lab.study import SearchConfig, SharedSearch
@@ -79,7 +80,7 @@ def _training(training: TrainingConfig) -> str:
 def _seeds(record: StudyRecord) -> str:
     seeds = record.settings.seeds
     if isinstance(seeds, int):
-        return f"{seeds} {record.unit}."
+        return f"{counted(seeds, record.unit)}."
     return f"{record.unit.capitalize()} {', '.join(map(str, seeds))}."
 
 
@@ -92,7 +93,7 @@ def _search(search: SearchConfig | None) -> str:
         return (
             f"Every entrant has the same search: the learning rate times {rates} and, where "
             f"positional parameters are learned, their own rate times {own}, then the neighbors of "
-            f"the best point; judged by {search.seeds} seed(s) that are not reported. One "
+            f"the best point; judged by {counted(search.seeds, 'seeds')} not reported. One "
             "choice serves all reported seeds, so the intervals do not contain the luck of the "
             "search."
         )

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from locant._internal.text import number_text
-from locant.lab.report.detail_tables import Table, mean_text
+from locant._internal.text import counted, number_text
+from locant.lab.report.longer_rows import learned_length, length_metrics
+from locant.lab.report.rendering import Table, mean_text
 from locant.lab.statistics.paired import interval
 from locant.lab.statistics.verdict import MIN_SEEDS
-from locant.lab.store.record import StudyRecord
+from locant.lab.store.record import EntrantRecord, StudyRecord
 
 
 def published_table(record: StudyRecord) -> Table | None:
@@ -53,6 +54,9 @@ def judge_statements(record: StudyRecord) -> list[JudgedStatement]:
         if not all(name in entrants and len(entrants[name].scores(one.metric)) for name in names):
             judged.append(JudgedStatement(one.claim, one.published, "not run", "cannot be decided"))
             continue
+        if unlearned := _unlearned(record, one.metric, [entrants[name] for name in names]):
+            judged.append(JudgedStatement(one.claim, one.published, unlearned, "cannot be decided"))
+            continue
         values = entrants[one.row].scores(one.metric)
         if one.against:
             values = values - entrants[one.against].scores(one.metric)
@@ -61,6 +65,14 @@ def judge_statements(record: StudyRecord) -> list[JudgedStatement]:
         answer = judge(values, bound, side, record.unit)
         judged.append(JudgedStatement(one.claim, one.published, measured, answer))
     return judged
+
+
+def _unlearned(record: StudyRecord, metric: str, entrants: list[EntrantRecord]) -> str:
+    """Name the entrants whose longer rows say nothing; "" where the metric is of no longer rows."""
+    if metric not in length_metrics(record).values():
+        return ""
+    names = [one.name for one in entrants if not learned_length(one, record)]
+    return f"trained length not learned: {', '.join(names)}" if names else ""
 
 
 def judge(values: np.ndarray, bound: float, side: int, unit: str = "seeds") -> str:
@@ -85,7 +97,7 @@ def judge(values: np.ndarray, bound: float, side: int, unit: str = "seeds") -> s
         if low > bound:
             return "holds"
         return "does not hold" if high <= bound else "cannot be decided"
-    few = f"({len(values)} {unit}: no conclusion)"
+    few = f"({counted(len(values), unit)}: no conclusion)"
     if low > bound:
         return f"points that way {few}"
     return f"points the other way {few}" if high <= bound else "stays open"
@@ -102,7 +114,7 @@ def statements_note(record: StudyRecord) -> list[str]:
     if not record.settings.claims:
         return []
     seeds = max((len(entrant.seeds) for entrant in record.entrants), default=0)
-    interval_text = f"a 95 % t interval over {seeds} {record.unit}"
+    interval_text = f"a 95 % t interval over {counted(seeds, record.unit)}"
     one_side = "entirely on one side of what was stated"
     if seeds >= MIN_SEEDS:
         return [f"Judged by {interval_text}: it must lie {one_side}."]

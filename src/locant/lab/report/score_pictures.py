@@ -1,13 +1,13 @@
-"""Pictures of scores: the score that decides, differences, kinds, lengths, changes, cost."""
+"""Pictures of scores: the one that decides, differences, kinds, lengths, changes, spread, cost."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from locant._internal.text import capitalize_first, join_words
+from locant.lab.report.longer_rows import length_metrics, shown_entrants
 from locant.lab.report.score_table import rank_entrants
 from locant.lab.report.study_view import Picture, StudyView, ceiling_names
 from locant.lab.store.record import EntrantRecord
@@ -97,22 +97,22 @@ def kinds(view: StudyView) -> Picture | None:
 
 def lengths(view: StudyView) -> Picture | None:
     """Show the score against the length of the sequences."""
-    pattern = re.compile(rf"{re.escape(view.metric)} at (\d+)")
-    longer = {}
-    for name in view.metrics(view.metric):
-        found = pattern.fullmatch(name)
-        if found:
-            longer[int(found[1])] = name
-    names = [view.metric, *(name for _, name in sorted(longer.items()))]
-    entrants = view.having(*names)
+    longer = length_metrics(view.record)
+    names = [view.metric, *longer.values()]
+    passed = [entrant.name for entrant in shown_entrants(view.record)]
+    entrants = [one for one in view.having(*names) if one.name in passed]
     trained = view.facts.length
     if not longer or not entrants or trained is None:
         return None
-    every = [trained, *sorted(longer)]
+    hidden = [one.name for one in view.having(*names) if one.name not in passed]
+    gate = ""
+    if hidden:
+        gate = f"; without those that have not learned rows of {trained} ({', '.join(hidden)})"
+    every = [trained, *longer]
     caption = (
         f"{capitalize_first(view.metric)} on sequences of {join_words(every)} tokens, trained at "
         f"{trained}: {view.interval_words(entrants)}, the other entrants pale behind; "
-        f"{_end(view, entrants)}"
+        f"{view.count_words(entrants)}{gate}{view.missing_words}."
     )
     scores = []
     for entrant in entrants:
@@ -133,6 +133,24 @@ def changes(view: StudyView) -> Picture | None:
     )
     numbers = {"changes": ways, "rounding": ROUNDING, "unit": view.unit}
     return Picture("changes", {"entrants": view.entrants(entrants), **numbers}, caption)
+
+
+def spread(view: StudyView) -> Picture | None:
+    """Show how the scores of normal and of faulty points are distributed."""
+    entrants = []
+    for entrant in view.complete:
+        if entrant.notes and all(note.get("histogram") for note in entrant.notes):
+            entrants.append(entrant)
+    if not entrants:
+        return None
+    histograms = [[note["histogram"] for note in entrant.notes] for entrant in entrants]
+    caption = (
+        "Distribution of the scores of normal and of faulty points, as shares of each in %, on a "
+        f"log scale, all {view.record.unit} together: the less they overlap, the better; "
+        f"{view.count_words(entrants)}{view.missing_words}."
+    )
+    numbers = {"histograms": histograms, "every": view.record.unit}
+    return Picture("spread", {"entrants": view.entrants(entrants), **numbers}, caption)
 
 
 def cost(view: StudyView) -> Picture | None:

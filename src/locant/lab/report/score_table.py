@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from locant._internal.text import number_text, plus_minus
-from locant.lab.report.detail_tables import Table, mean_text
 from locant.lab.report.learning_table import count_learned, measures_learning
+from locant.lab.report.rendering import Table, mean_text
 from locant.lab.report.search_audit import failed_searches
 from locant.lab.statistics.paired import holm
 from locant.lab.statistics.ranking import ALPHA, RankedEntrant, Ranking, rank

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy import stats
 
-from locant._internal.text import number_text
-from locant.lab.report.detail_tables import Table, mean_text
+from locant._internal.text import counted, number_text
+from locant.lab.report.rendering import Table, mean_text
 from locant.lab.store.record import EntrantRecord, Point, StudyRecord
 from locant.lab.study import SharedSearch
 
@@ -42,6 +42,27 @@ def search_table(record: StudyRecord) -> Table | None:
             line.append("search failed" if entrant.name in failed else "")
         lines.append(line)
     return [*header, "fixed", "its score", ""] if fixed else header, lines
+
+
+def column_notes(record: StudyRecord) -> list[str]:
+    """Explain the columns of `search_table`, one sentence each."""
+    table = search_table(record)
+    if table is None:
+        return []
+    notes = [
+        "“rate ×, positional ×: searches”: the multiples of the two learning rates that searches "
+        "chose, and how many searches chose them.",
+        "“of the spread”: how much of the variance of an entrant's scores lies between runs whose "
+        "searches chose differently (ω²).",
+    ]
+    if "fixed" in table[0]:
+        notes += [
+            "“fixed”: the one point of the grid that does best when it is used for every seed, "
+            "on fresh seeds.",
+            "“its score”: the mean score at that fixed point; where it is surely ahead of the "
+            "entrant's own, the search failed.",
+        ]
+    return notes
 
 
 def _choices(points: Sequence[Point]) -> str:
@@ -157,11 +178,11 @@ def cost_notes(record: StudyRecord) -> list[str]:
         "checks": [run.cost for run in record.checks],
         "longer runs": [run.cost for run in record.longer],
     }
-    spent = [f"the reported runs took {_duration(reported)} ({len(reported)} runs)"]
+    spent = [f"the reported runs took {_duration(reported)} ({counted(len(reported), 'runs')})"]
     for name, costs in parts.items():
         if costs:
             seconds = [cost.get("seconds", 0.0) for cost in costs]
-            spent.append(f"the {name} {_duration(seconds)} ({len(costs):,} runs)")
+            spent.append(f"the {name} {_duration(seconds)} ({counted(len(costs), 'runs')})")
     sentences = [f"CPU time on one core: {', '.join(spent)}."]
     if record.barred:
         sentences.append(
@@ -179,7 +200,7 @@ def _duration(seconds: Iterable[float]) -> str:
     """
     total = sum(seconds)
     if total < LONGEST_IN_MINUTES:
-        return f"{total / 60:.0f} minutes"
+        return counted(round(total / 60), "minutes")
     return f"{total / 3600:.1f} hours"
 
 

@@ -17,12 +17,17 @@ from locant.figures.plots.saving import save
 from locant.figures.plots.small import shrink
 from locant.lab.report import learning_table as learning
 from locant.lab.report import search_audit as search
-from locant.lab.report.conclusion import conclusion, recommend
-from locant.lab.report.controls import control_notes
-from locant.lab.report.detail_tables import Table, details_table, markdown_table
+from locant.lab.report.conclusion import conclusion, control_notes, recommend
+from locant.lab.report.longer_rows import beyond_notes, beyond_table
 from locant.lab.report.protocol import protocol_notes
 from locant.lab.report.published import published_table, statements_note, statements_table
-from locant.lab.report.rendering import environment
+from locant.lab.report.rendering import (
+    Table,
+    best_first,
+    environment,
+    markdown_table,
+    mean_text,
+)
 from locant.lab.report.score_table import (
     LEGEND,
     pairs_table,
@@ -72,15 +77,20 @@ def sections(record: StudyRecord) -> list[Section]:
     """Collect everything after the first table that has something to show."""
     advice = recommend(record)
     flaws = list(record.settings.flaws)
-    search_notes = [*search.cost_notes(record), *search.edge_notes(record)]
+    search_notes = [
+        *search.cost_notes(record),
+        *search.edge_notes(record),
+        *search.column_notes(record),
+    ]
     parts = [
         Section("What to take", advice.lines, code=advice.code),
         Section(
-            "Does it survive another model?",
-            learning.replication_notes(record),
+            learning.replication_title(record),
+            [*learning.replication_notes(record), *_verdict_of_the_base(record)],
             learning.replication_table(record),
         ),
         Section("What the controls show", control_notes(record)),
+        Section("Beyond the trained length", beyond_notes(record), beyond_table(record)),
         Section("More measurements", [], details_table(record)),
         Section(
             "Which entrants learned it, and how soon",
@@ -97,6 +107,28 @@ def sections(record: StudyRecord) -> list[Section]:
         Section("Every pair of encodings", [], pairs_table(record)),
     ]
     return [part for part in parts if part.lines or part.table]
+
+
+def _verdict_of_the_base(record: StudyRecord) -> list[str]:
+    """Repeat the verdict of the study that this one repeats, for comparison with its own."""
+    if record.base is None:
+        return []
+    return [f"The verdict of {record.base.settings.name}: {conclusion(record.base)}"]
+
+
+def details_table(record: StudyRecord) -> Table | None:
+    """Make a column for each metric that the study reports beside the deciding one."""
+    wanted = []
+    for name in record.settings.details:
+        longer = name.startswith(f"{record.facts.metric} at ")  # these have a table of their own
+        if not longer and any(entrant.metrics.get(name) for entrant in record.entrants):
+            wanted.append(name)
+    if not wanted:
+        return None
+    lines = []
+    for entrant in best_first(record):
+        lines.append([entrant.name, *[mean_text(entrant.scores(name)) for name in wanted]])
+    return ["", *wanted], lines
 
 
 def _plain_words(record: StudyRecord) -> list[str]:

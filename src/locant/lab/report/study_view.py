@@ -10,7 +10,7 @@ import numpy as np
 from locant.figures.plots import gallery
 from locant.figures.plots.entrants import BASELINE, CONTROL, ENCODING, Entrant
 from locant.figures.plots.frame import Frame
-from locant.lab.report.detail_tables import best_first
+from locant.lab.report.rendering import best_first
 from locant.lab.store.record import EntrantRecord, StudyRecord
 from locant.lab.tasks import UNLABELLED
 

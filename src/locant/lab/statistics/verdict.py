@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from locant._internal.text import join_words, number_text, plus_minus
+from locant._internal.text import counted, join_words, number_text, plus_minus
 from locant.lab.statistics.paired import equivalent, seeds_needed
 from locant.lab.statistics.ranking import ALPHA, RankedEntrant, Ranking
 
@@ -45,8 +45,8 @@ def verdict(
     """
     if ranking.seeds < MIN_SEEDS:
         return (
-            f"No conclusion is possible with {ranking.seeds} {unit}: a paired test on fewer than "
-            f"{MIN_SEEDS} cannot reach p < .05. Run at least {MIN_SEEDS_FOR_CLAIM}."
+            f"No conclusion is possible with {counted(ranking.seeds, unit)}: a paired test on "
+            f"fewer than {MIN_SEEDS} cannot reach p < .05. Run at least {MIN_SEEDS_FOR_CLAIM}."
         )
     encodings = [entrant for entrant in ranking.entrants if entrant.group]
     rivals = [entrant for entrant in encodings if entrant.name not in distrusted]
@@ -64,7 +64,7 @@ def verdict(
     sentences.append(_against_baselines(ranking, first, baselines))
     sentences.append(_left_out(distrusted, missing))
     if ranking.seeds < MIN_SEEDS_FOR_CLAIM:
-        seeds = f"{ranking.seeds} {unit}"
+        seeds = counted(ranking.seeds, unit)
         sentences.append(f"With {seeds} this is a hint; a conclusion needs {MIN_SEEDS_FOR_CLAIM}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -79,6 +79,8 @@ def _among_encodings(
 ) -> list[str]:
     """Compare the leading encoding with every other; it is best when all others are behind it."""
     first, others = rivals[0], rivals[1:]
+    if complete and not others:
+        return [f"{first.name} is the only encoding compared ({number_text(first.mean)})."]
     equal = []
     if margin is not None:
         alpha = ALPHA / max(1, len(others))

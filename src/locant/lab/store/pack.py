@@ -14,6 +14,7 @@ import tempfile
 import zlib
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from locant._internal.files import write_atomically
 from locant.lab.store.note_arrays import in_bytes, in_fewer_shades
@@ -36,14 +37,28 @@ def pack(store: Store, ids: list[str], path: Path) -> None:
                 continue
             name, reported = run.config["name"], run.config["seed"] < FIRST_SEARCH_SEED
             notes = in_fewer_shades(run.notes) if reported and name not in with_notes else {}
-            history = [_rounded(line) for line in run.history]
-            runs[digest, code] = replace(run, notes=notes, history=history, cost=_rounded(run.cost))
+            runs[digest, code] = _shortened(run, notes)
             if reported:
                 with_notes.add(name)
+    _write(path, studies, list(runs.values()))
+
+
+def pack_runs(runs: list[RunResult], path: Path) -> None:
+    """Write runs of studies that are not finished to a file, so that they can go on elsewhere."""
+    _write(path, [], [_shortened(run, {}) for run in runs])
+
+
+def _shortened(run: RunResult, notes: dict[str, Any]) -> RunResult:
+    """Return a run with these notes, its validations and costs to five figures."""
+    history = [_rounded(line) for line in run.history]
+    return replace(run, notes=notes, history=history, cost=_rounded(run.cost))
+
+
+def _write(path: Path, studies: list[StudyEntry], runs: list[RunResult]) -> None:
     packed = {
         "format": FORMAT,
         "studies": [asdict(entry) for entry in studies],
-        "runs": [asdict(run) for run in runs.values()],
+        "runs": [asdict(run) for run in runs],
     }
     with (
         write_atomically(path) as partial,
@@ -65,8 +80,9 @@ def _rounded(line: dict[str, float]) -> dict[str, float]:
     }
 
 
-def unpack(path: Path) -> Store:
-    """Read a file of packed studies into a store that lasts as long as this process."""
+def unpack(path: Path, store: Store | None = None) -> Store:
+    """Read a file of packed studies into a store; by default one that lasts as long as this
+    process."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             packed = json.load(file)
@@ -74,16 +90,9 @@ def unpack(path: Path) -> Store:
             raise ValueError(f"its format is {packed.get('format')!r}")
         runs = [RunResult(**{**run, "notes": in_bytes(run["notes"])}) for run in packed["runs"]]
         studies = [StudyEntry(**entry) for entry in packed["studies"]]
-        folder = Path(tempfile.mkdtemp(prefix="locant-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        store = Store(folder / "runs.sqlite")
-        store.keep(*runs)
-        for entry in reversed(studies):
+        for entry in studies:
             if not {"name", "title"} <= set(entry.study) or "facts" not in entry.choices:
                 raise ValueError("a study in it has no name, title or facts")
-            store.keep_study(
-                entry.id, entry.study, entry.choices, entry.runs, entry.command, entry.finished
-            )
     except (
         OSError,
         EOFError,
@@ -96,4 +105,13 @@ def unpack(path: Path) -> Store:
         raise ValueError(
             f"{path} cannot be read as packed studies ({FORMAT}): {problem}."
         ) from None
+    if store is None:
+        folder = Path(tempfile.mkdtemp(prefix="locant-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        store = Store(folder / "runs.sqlite")
+    store.keep(*runs)
+    for entry in reversed(studies):
+        store.keep_study(
+            entry.id, entry.study, entry.choices, entry.runs, entry.command, entry.finished
+        )
     return store

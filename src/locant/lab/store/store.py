@@ -19,6 +19,7 @@ from locant.lab.store.store_errors import store_error
 from locant.lab.training.run_result import RunResult
 
 STALE = 30.0  # seconds without a sign of life after which another driver's lease is void
+SELECT_RUNS = "SELECT digest, code, config, status, metrics, history, cost, error, notes FROM runs"
 
 
 def without_store(command: str) -> str:
@@ -107,16 +108,19 @@ class Store:
 
     def find(self, digest: str, code: str | None) -> RunResult | None:
         """Find a run by its settings and code; with code None the newest by any code."""
-        query = (
-            "SELECT digest, code, config, status, metrics, history, cost, error, notes FROM runs"
-            " WHERE digest = ?"
-        )
+        query = f"{SELECT_RUNS} WHERE digest = ?"
         values: tuple[str, ...] = (digest,)
         if code is not None:
             query, values = query + " AND code = ?", (digest, code)
         with self._open() as base:
             line = base.execute(query + " ORDER BY finished DESC LIMIT 1", values).fetchone()
             return None if line is None else _read_run(line)
+
+    def runs(self) -> list[RunResult]:
+        """List every run that is kept, in the order of their digests."""
+        with self._open() as base:
+            lines = base.execute(f"{SELECT_RUNS} ORDER BY digest, code").fetchall()
+        return [_read_run(line) for line in lines]
 
     def keep(self, *runs: RunResult) -> None:
         """Write runs that have ended, all or none; a run that is kept already stays as it is."""

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 UNSEEN = "unseen data"  # the data that decide, unless a published protocol says otherwise
+TS_FOLDER = "LOCANT_TS"  # the environment variable that names a folder of .ts files
 NAB = "LOCANT_NAB"  # the environment variable that names the folder of real series
+SAMPLERS = ("randomized", "skips")  # of positions, which tasks on sequences offer to entrants
 UNLABELLED = "labels that no row was shown"  # where a model learns from the series it is judged on
 
 

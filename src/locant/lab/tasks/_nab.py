@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from locant.anomaly.series import read_series
+from locant.anomaly.series.model_input import Units
 from locant.anomaly.series.repairs import since_start
-from locant.anomaly.series.units import Units
 from locant.lab.tasks import NAB
 
 WINDOWS = "windows.json"

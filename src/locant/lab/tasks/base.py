@@ -134,6 +134,17 @@ def task_names() -> list[str]:
     return sorted(stem.replace("_", "-") for stem in tasks)
 
 
+def option_names(name: str) -> list[str]:
+    """List the options of a task.
+
+    >>> "length" in option_names("order")
+    True
+    """
+    path, class_name = task_source(name)
+    cls = getattr(importlib.import_module(f"locant.lab.tasks.{path.stem}"), class_name)
+    return [field.name for field in fields(cls)]
+
+
 def make_task(name: str, **options: Any) -> Task:
     """Make a task by its name and options.
 

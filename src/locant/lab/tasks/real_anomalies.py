@@ -27,7 +27,7 @@ from locant.anomaly.metrics.average_precision import average_precision
 from locant.anomaly.metrics.smoothing import default_width, random_scores, smooth
 from locant.anomaly.metrics.vus_pr import vus_pr
 from locant.anomaly.metrics.vus_window import vus_window
-from locant.anomaly.series.patches import GROUPS, Patches, hide_spans, mask_groups
+from locant.anomaly.series.model_input import GROUPS, Patches, hide_spans, mask_groups
 from locant.lab.tasks import NAB, UNLABELLED
 from locant.lab.tasks._nab import LabeledSeries, folder_digest, labeled_names, read_labeled
 from locant.lab.tasks.base import Batch, Evaluation, Predict, Scores

@@ -19,7 +19,7 @@ from locant.nn.dropout import make_dropout
 from locant.nn.transformer import OutputWithWeights, Transformer
 from locant.positions import consecutive
 
-HOOKS = ("embed", "rotate", "bias", "rescore", "mix")
+HOOKS = ("embed", "rotate", "bias", "state_bias", "rescore", "mix")
 
 
 class StudyModel(nn.Module):
