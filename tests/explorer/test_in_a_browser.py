@@ -125,6 +125,28 @@ def test_an_order_that_does_not_fit_the_sentence_gives_way_to_one_that_tells(vis
     assert seen.page.locator(".verdict").inner_text().endswith("order is seen.")
 
 
+TWO_PANELS = """[...document.querySelectorAll('.js-plotly-plot')]
+  .filter((plot) => plot._fullLayout?.yaxis2 && plot.querySelector('.legend2text'))"""
+LEGEND_GAPS = """.map((plot) => {
+  const names = [...plot.querySelectorAll('.legend2text, .legend2titletext')];
+  const boxes = names.map((one) => one.getBoundingClientRect());
+  const { yaxis, yaxis2 } = plot._fullLayout, { top } = plot.getBoundingClientRect();
+  const above = Math.min(...boxes.map((box) => box.top)) - top - yaxis._offset - yaxis._length;
+  return [names.length, above, yaxis2._offset + top - Math.max(...boxes.map((box) => box.bottom))];
+})"""
+
+
+@pytest.mark.parametrize("width", [360, 940, 1300])
+@pytest.mark.parametrize("pair", ["a=rotary&b=sinusoidal", "a=transformer_xl&b=pope"])
+def test_the_names_of_a_lower_panel_lie_between_the_panels(visit, width, pair):
+    seen = visit(f"#encodings?views=waves&length=512&dim=256&{pair}", width=width)
+    seen.until(f"{TWO_PANELS}.length === 2")
+    seen.page.wait_for_timeout(500)
+    gaps = seen.page.evaluate(TWO_PANELS + LEGEND_GAPS)
+    assert [names for names, _, _ in gaps] == [5, 5]  # four lines, and what they are
+    assert min(min(above, below) for _, above, below in gaps) >= 0
+
+
 def test_a_link_restores_the_view(visit):
     first = visit("#encodings?views=heat")
     first.heat()

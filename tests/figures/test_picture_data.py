@@ -87,12 +87,51 @@ def test_a_turning_pair_is_drawn_as_the_cosine_and_sine_of_its_angle():
     assert panels["sine"]["pair (1, 5)"] == pytest.approx(np.sin(at / 10))
 
 
+def test_the_waves_that_transformer_xl_puts_beside_its_keys_are_drawn():
+    encoding = locant.make("transformer_xl", dim=8, heads=2, length=40)  # keys are 4 + 8 wide
+    waves = measure("waves", encoding)
+    at, panels = waves["positions"], waves["panels"]
+    assert list(panels["cosine"]) == [f"dimension {4 + pair}" for pair in range(4)]
+    assert list(panels["sine"]) == [f"dimension {8 + pair}" for pair in range(4)]
+    for pair in range(4):
+        angle = at / 10**pair
+        assert panels["cosine"][f"dimension {4 + pair}"] == pytest.approx(np.cos(angle))
+        assert panels["sine"][f"dimension {8 + pair}"] == pytest.approx(np.sin(angle))
+
+
+@pytest.mark.parametrize("length", [8, 24, 64])
+def test_every_encoding_with_vectors_has_lines_in_every_panel_of_waves(length):
+    for name in locant.names():
+        try:
+            panels = measure("waves", locant.make(name, dim=32, heads=4, length=length))["panels"]
+        except NotApplicable:
+            continue
+        assert panels, name
+        assert all(panels.values()), name
+
+
+def test_keys_that_rotate_and_grow_are_drawn_as_they_are():
+    waves = measure("waves", locant.make("xpos", dim=8, heads=1, length=24))
+    growth = (0.4 / 1.4) ** (-(waves["positions"] - 12) / 512)
+    at = waves["positions"]
+    expected = growth * (np.cos(at) - np.sin(at))
+    assert list(waves["panels"]) == [""]
+    assert waves["panels"][""]["dimension 0"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("name", "width"), [("sinusoidal", 32), ("rotary interleaved", 8)])
 def test_wavelengths_are_2π_times_the_base_to_the_power_of_2c_by_the_width(name, width):
     found = seen(name, "wavelengths")
     expected = [2 * math.pi * 10_000 ** (2 * (column // 2) / width) for column in range(width)]
     assert found["dimensions"].tolist() == list(range(width))
     assert found["wavelengths"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_every_panel_of_waves_has_lines_and_shows_the_encoding_not_one_odd_dimension():
+    for name in ("transformer_xl", "xpos"):
+        panels = seen(name, "waves")["panels"]
+        assert panels
+        assert all(len(lines) == 4 for lines in panels.values()), name
 
 
 def test_waves_that_are_none_have_no_wavelength():
@@ -223,7 +262,15 @@ def test_distances_that_share_a_bucket_or_lie_past_the_table_cannot_be_told_apar
 def test_token_and_position_make_up_both(name):
     parts = seen(name, "mixing")["parts"]
     assert parts["token"] + parts["position"] == pytest.approx(parts["token + position"])
-    assert bool(parts["position"].any()) == (name != "none")
+    assert bool(parts["position"].any()) == (name.split()[0] != "none")
+
+
+def test_what_acts_behind_the_softmax_is_shown_in_the_outputs():
+    encoding = build("erpe")
+    mixed = seen("erpe", "mixing")
+    assert mixed["what"] == "outputs of head 1"
+    v = mixed["parts"]["token"].shape[1]
+    assert v == encoding.shape.head
 
 
 class Stretch(Encoding):

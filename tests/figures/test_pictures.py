@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 import locant.figures.plots
 from common import build
 from locant.figures.data import catalog, measure_all
-from locant.figures.plots.colours import THEMES, colour
+from locant.figures.plots.colors import THEMES, color_of
 from locant.figures.plots.frame import Frame
 from locant.figures.plots.gallery import draw
 
@@ -115,7 +115,7 @@ def test_the_small_matrix_prints_its_numbers(numbers):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_printed_numbers_are_readable_on_their_cells(theme, numbers):
-    from test_colours import contrast
+    from test_colors import contrast
 
     (axes,) = draw("numbers", numbers("sinusoidal", "numbers"), Frame("sinusoidal", theme))
     image = axes.images[0]
@@ -125,9 +125,9 @@ def test_printed_numbers_are_readable_on_their_cells(theme, numbers):
         assert contrast(to_hex(text.get_color()), cell) >= 4.4
 
 
-def test_lines_of_an_encoding_have_its_colour(numbers):
+def test_lines_of_an_encoding_have_its_color(numbers):
     (axes,) = draw("score", numbers("rotary", "score"), Frame("rotary"))
-    assert to_hex(axes.lines[0].get_color()) == colour("rotary")
+    assert to_hex(axes.lines[0].get_color()) == color_of("rotary")
     assert axes.get_legend().get_texts()[0].get_text() == "every head"
 
 

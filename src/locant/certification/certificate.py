@@ -11,7 +11,7 @@ import importlib
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from locant._internal.checks import did_you_mean, one_of
-from locant.certification.probe import EFFORTS, Probe, PropertyResult, seeded
+from locant.certification.probe import DEFAULT_EFFORT, EFFORTS, Probe, PropertyResult, seeded
 from locant.encodings.base import Encoding, constructor_options
 
 FOLDER = Path(__file__).parent / "properties"
@@ -30,7 +30,11 @@ FIRST = ("order", "solves", "distinct", "direction", "given", "rows", "shift", "
 
 HOLDS, FAILS, NOT_CLAIMED, SEEN, NOT_JUDGED = "holds", "fails", "not claimed", "seen", "not judged"
 MARKS = {HOLDS: "✓", FAILS: "✗", NOT_CLAIMED: "–", SEEN: "·", NOT_JUDGED: "○"}
-TWO_SIDED = ("tells_order", "tells_direction")  # to deny these is itself a claim
+TWO_SIDED = (
+    "tells_order",
+    "tells_direction",
+    "goes_by_positions",
+)  # to deny these is itself a claim
 
 
 @dataclass(frozen=True)
@@ -54,22 +58,15 @@ class Finding:
 
     @property
     def said(self) -> str:
-        """The message, by its name before 0.2."""
+        """The message, by its earlier name."""
         warnings.warn("Finding.said is now Finding.message", DeprecationWarning, stacklevel=2)
         return self.message
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What was measured of one encoding; `options` are those that differ from their defaults."""
+class Findings:
+    """What the certificates of encodings and of models share: findings, by name and by verdict."""
 
-    encoding: str
-    options: dict[str, Any]
-    shape: dict[str, int]
-    effort: str
-    seed: int
-    versions: dict[str, str]
-    findings: list[Finding]
+    findings: Sequence[Finding]
 
     @property
     def holds(self) -> list[str]:
@@ -88,9 +85,27 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that can be written as JSON."""
-        plain = {**_plain(asdict(self)), "holds": self.holds, "fails": self.fails}
+        fields = asdict(self)  # type: ignore[call-overload]
+        return {**_plain(fields), "holds": self.holds, "fails": self.fails}
+
+
+@dataclass(frozen=True)
+class Certificate(Findings):
+    """What was measured of one encoding; `options` are those that differ from their defaults."""
+
+    encoding: str
+    options: dict[str, Any]
+    shape: dict[str, int]
+    effort: str
+    seed: int
+    versions: dict[str, str]
+    findings: Sequence[Finding]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that can be written as JSON."""
+        plain = super().to_dict()
         for finding in plain["findings"]:
-            finding["said"] = finding["message"]  # the key's name before 0.2
+            finding["said"] = finding["message"]  # the key's earlier name
         return plain
 
     def __str__(self) -> str:
@@ -104,9 +119,15 @@ class Certificate:
             )
         lines += [
             "",
-            f"  {len(self.holds)} hold, {len(self.fails)} fail: {', '.join(self.fails) or 'none'}",
+            f"  {_sentence(self.holds, 'hold')}, {_sentence(self.fails, 'fail')}: "
+            f"{', '.join(self.fails) or 'none'}",
         ]
         return "\n".join(lines)
+
+
+def _sentence(properties: list[str], verb: str) -> str:
+    """Say how many properties do something: "1 holds", "3 fail"."""
+    return f"{len(properties)} {verb}{'s' if len(properties) == 1 else ''}"
 
 
 def property_names() -> list[str]:
@@ -117,18 +138,38 @@ def property_names() -> list[str]:
 @cache
 def properties() -> dict[str, ModuleType]:
     """Import the file of every property; the name of a property is its NAME."""
+    return import_properties(FOLDER, "locant.certification.properties", FIRST)
+
+
+def import_properties(folder: Path, package: str, first: Sequence[str]) -> dict[str, ModuleType]:
+    """Import every file of a folder of properties, those named in `first` in front."""
     found = {}
-    for path in sorted(FOLDER.glob("[!_]*.py")):
-        module = importlib.import_module(f"locant.certification.properties.{path.stem}")
+    for path in sorted(folder.glob("[!_]*.py")):
+        module = importlib.import_module(f"{package}.{path.stem}")
         found[module.NAME] = module
-    names = [*FIRST, *sorted(name for name in found if name not in FIRST)]
+    names = [*first, *sorted(name for name in found if name not in first)]
     return {name: found[name] for name in names}
+
+
+def select(only: Iterable[str] | None, known: list[str]) -> list[str]:
+    """Return the names of the properties to measure; refuse a wrong name before anything runs."""
+    if only is None:
+        return known
+    names = [only] if isinstance(only, str) else list(dict.fromkeys(only))
+    if not names:
+        raise ValueError(
+            "certify was asked for no property at all: only=[]. Leave `only` out for all of "
+            f"them.\n  Known: {', '.join(known)}"
+        )
+    for chosen in names:
+        _need_known(chosen, known)
+    return names
 
 
 def certify(
     encoding: Encoding,
     *,
-    effort: str = "quick",
+    effort: str = DEFAULT_EFFORT,
     seed: int = 0,
     only: Iterable[str] | None = None,
     name: str | None = None,
@@ -137,7 +178,8 @@ def certify(
     """Measure every property of an encoding.
 
     encoding  any `Encoding`; `locant.adapt` makes one of a plain module or function
-    effort    "quick", "usual" or "full": seeds, training steps, and whether graphs are captured
+    effort    "quick", "usual" (the default, as in `locant check`) or "full": seeds, training
+              steps, and whether graphs are captured
     seed      seed of everything that is random
     only      some properties by name; all by default
     name      the name on the certificate; the class's name by default
@@ -149,19 +191,8 @@ def certify(
             "  A plain module or function can be wrapped: locant.adapt(module, dim=…, heads=…)"
         )
     probe = Probe(encoding, seed, EFFORTS[one_of("certify", "effort", effort, EFFORTS)])
-    if only is None:
-        names = property_names()
-    else:
-        names = [only] if isinstance(only, str) else list(dict.fromkeys(only))
-        if not names:
-            raise ValueError(
-                "certify was asked for no property at all: only=[]. Leave `only` out for all of "
-                f"them.\n  Known: {', '.join(property_names())}"
-            )
-    for chosen in names:
-        _need_known(chosen, property_names())  # refuse a wrong name before anything runs
     findings = []
-    for chosen in names:
+    for chosen in select(only, property_names()):
         if progress is not None:
             progress(chosen)
         findings.append(_examine(properties()[chosen], probe))
@@ -243,16 +274,16 @@ def _examine(module: ModuleType, probe: Probe) -> Finding:
         verdict=judge(module, probe.encoding, measured),
         value=measured.value,
         message=measured.message,
-        bound=_bound(module.BOUND),
+        bound=bound_text(module.BOUND),
         why=module.WHY,
         numbers=measured.numbers,
     )
 
 
-def _bound(bound: Any) -> str:
+def bound_text(bound: Any) -> str:
     """Format a bound as text.
 
-    >>> _bound({"float32": 1e-4, "bfloat16": 0.1})
+    >>> bound_text({"float32": 1e-4, "bfloat16": 0.1})
     '0.0001 in float32, 0.1 in bfloat16'
     """
     if isinstance(bound, dict):
@@ -270,6 +301,6 @@ def judge(module: ModuleType, encoding: Encoding, measured: PropertyResult) -> s
         return SEEN
     if module.CLAIM == "law" or getattr(encoding, module.CLAIM):
         return HOLDS if measured.ok else FAILS
-    if module.CLAIM in TWO_SIDED and measured.ok and module.NAME in ("order", "direction"):
+    if module.CLAIM in TWO_SIDED and measured.ok and module.NAME in ("order", "direction", "given"):
         return FAILS  # it denies what it does
     return NOT_CLAIMED

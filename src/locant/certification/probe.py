@@ -11,12 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from locant.attention.backends.tiled.block_bias import check_bias
 from locant.attention.layer import Attention
-from locant.encodings.base import Encoding, overrides
+from locant.encodings.base import Encoding, overrides, senses
+from locant.encodings.hooks import check_bias
 from locant.nn.transformer import Transformer
 
 FAR = 10**6
+BY_ORDER = "It goes by the order of the tokens, not by their positions."
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ EFFORTS = {
     "usual": Effort("usual", seeds=3, steps=400, graphs=True),
     "full": Effort("full", seeds=5, steps=600, graphs=True),
 }
+DEFAULT_EFFORT = "usual"  # of `locant.certify` and `locant check` alike
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ class Probe:
             for parameter in (p for p in one.parameters() if p.requires_grad):
                 parameter.copy_(0.5 * torch.randn(parameter.shape, generator=draw))
         return one.to(dtype)
+
+    def with_effect(self) -> Encoding:
+        """A copy with its numbers as they are; drawn anew where all that it learns is 0, so that it
+        does nothing yet."""
+        return self.randomized() if starts_at_zero(self.encoding) else self.original()
 
     def at(self, index: Tensor) -> Tensor:
         """Positions for these numbers: themselves, or points of a grid when the encoding has
@@ -128,6 +135,12 @@ class Probe:
         return torch.randn(size, generator=self.generator(more), dtype=torch.float64).to(dtype)
 
 
+def starts_at_zero(encoding: Encoding) -> bool:
+    """Tell whether an encoding learns something, and all of it is 0."""
+    learned = [parameter for parameter in encoding.parameters() if parameter.requires_grad]
+    return bool(learned) and not any(bool(parameter.any()) for parameter in learned)
+
+
 def precision(encoding: Encoding) -> torch.dtype:
     """The dtype of an encoding's numbers; float32 when it has none."""
     return next((p.dtype for p in encoding.parameters()), torch.float32)
@@ -141,13 +154,26 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
+def states(
+    encoding: Encoding, pos: Tensor, batch: int = 1, dtype: torch.dtype = torch.float32
+) -> dict[str, Any]:
+    """Return the states of fixed random tokens as arguments of `attend`; none without a `sense`."""
+    if not senses(encoding):
+        return {}
+    size = (1, pos.shape[0], encoding.shape.dim)
+    x = torch.randn(size, generator=torch.Generator().manual_seed(0)).to(dtype)
+    state = encoding.sense(x.expand(batch, -1, -1), pos)
+    assert state is not None
+    return {"q_state": state, "k_state": state}
+
+
 def signature(
     encoding: Encoding, pos: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32
 ) -> Tensor:
     """All that an encoding makes of each position, with fixed content, side by side: (T, ·).
 
-    What it adds to the input, what it turns a fixed key into, and the row of what it adds to scores
-    against `keys`.
+    What it adds to the input, what it turns a fixed key into, the row of what it adds to scores
+    against `keys`, and the mean of fixed values at `keys`.
     """
     draw = torch.Generator().manual_seed(0)
     shape, count = encoding.shape, pos.shape[0]
@@ -161,9 +187,22 @@ def signature(
     bias = check_bias(encoding, encoding.bias(pos, keys), (1, shape.heads, count, keys.shape[0]))
     if bias is not None:
         parts.append(bias.to(dtype)[0].transpose(0, 1).flatten(1))
+    if senses(encoding):
+        same_token = torch.randn(1, 1, shape.dim, generator=draw).to(dtype)
+        q_state = encoding.sense(same_token.expand(-1, count, -1), pos)
+        k_state = encoding.sense(same_token.expand(-1, keys.shape[0], -1), keys)
+        assert q_state is not None
+        assert k_state is not None
+        found = encoding.state_bias(pos, keys, q_state, k_state)
+        if found is not None:
+            parts.append(found[0].transpose(0, 1).flatten(1))
     if overrides(encoding, "rescore"):
         q, k = content.expand(-1, -1, count, -1), content.expand(-1, -1, keys.shape[0], -1)
         parts.append(encoding.rescore(q @ k.mT, q, k, pos, keys)[0].transpose(0, 1).flatten(1))
+    if overrides(encoding, "mix"):
+        v = content.expand(-1, -1, keys.shape[0], -1)
+        weights = v.new_full((1, shape.heads, count, keys.shape[0]), 1 / keys.shape[0])
+        parts.append(encoding.mix(weights, v, pos, keys)[0].transpose(0, 1).flatten(1))
     if not parts:
         return torch.zeros(count, 1, dtype=dtype)
     return torch.cat([part.to(dtype) for part in parts], 1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from locant.anomaly.detector import Detection, Settings, detect
 from locant.anomaly.series import Series, read_series, summary_table
+from locant.anomaly.series.series import time_text
 from locant.explorer.schemas import MAX_VALUES
 from locant.explorer.serialization import to_json
 
@@ -90,8 +91,4 @@ def _time_or_row(row: int, time: Any) -> str:
     >>> _time_or_row(3, 0.5)
     '0.5'
     """
-    if time is None:
-        return f"row {row}"
-    if isinstance(time, np.datetime64):
-        return str(time.astype("datetime64[s]")).replace("T", " ")
-    return f"{time:g}"
+    return f"row {row}" if time is None else time_text(time)

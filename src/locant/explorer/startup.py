@@ -13,7 +13,7 @@ from locant.encodings.registry import Entry, describe
 from locant.explorer import schemas
 from locant.explorer.state import ExplorerState
 from locant.figures.data import catalog
-from locant.figures.plots.colours import THEMES, colour, dash, shades
+from locant.figures.plots.colors import THEMES, color_of, dash, shades
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -52,7 +52,7 @@ def _describe(entry: Entry, own: bool) -> dict[str, Any]:
             {"name": option, "default": default, "choices": choices(entry, option)}
             for option, default in entry.options.items()
         ],
-        "color": colour(entry.name),
+        "color": color_of(entry.name),
         "dash": dash(entry.name),
         "shades": {theme: shades(entry.name, schemas.MAX_HEADS, theme) for theme in THEMES},
     }

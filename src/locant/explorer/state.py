@@ -8,8 +8,7 @@ from typing import Any
 
 from fastapi import Response
 
-from locant._internal.checks import did_you_mean
-from locant.encodings.registry import Entry, describe, names
+from locant.encodings.registry import Entry, describe, names, suggest
 from locant.explorer.jobs import JobQueue
 from locant.explorer.schemas import SizedRequest, check_size, parse_options
 from locant.shapes import Shape
@@ -38,7 +37,7 @@ class ExplorerState:
         listed = self.names()
         if name not in listed:
             raise ValueError(
-                f"no encoding of this page is called {name[:100]!r}.{did_you_mean(name, listed)}\n"
+                f"no encoding of this page is called {name[:100]!r}.{suggest(name, listed)}\n"
                 f"  Known: {', '.join(listed)}"
             )
         return describe(name)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from locant.explorer.serialization import to_json
-from locant.figures.plots.colours import THEMES, dash
+from locant.figures.plots.colors import THEMES, dash
 from locant.figures.plots.entrants import ENCODING, Entrant
 from locant.lab.report import score_pictures
 from locant.lab.report.conclusion import conclusion
@@ -141,7 +141,7 @@ def _style(entrant: Entrant) -> dict[str, Any]:
         "encoding": entrant.encoding,
         "role": entrant.role,
         "again": entrant.again,
-        "colors": {name: entrant.colour(theme) for name, theme in THEMES.items()},
+        "colors": {name: entrant.color(theme) for name, theme in THEMES.items()},
         "dash": dash(entrant.encoding if entrant.role == ENCODING else entrant.name),
     }
 

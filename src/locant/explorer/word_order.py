@@ -15,7 +15,8 @@ from torch import Tensor
 
 from locant._internal.seeds import stable_seed
 from locant._internal.user_code import user_code
-from locant.certification.probe import seeded
+from locant.certification.probe import Probe, seeded, starts_at_zero
+from locant.encodings.base import Encoding
 from locant.explorer.encoding_views import Size, make_seeded
 from locant.explorer.serialization import to_json
 from locant.figures.data.base import on_axes
@@ -34,18 +35,18 @@ def shuffle(name: str, size: Size, words: list[str], order: list[int]) -> bytes:
     """
     order = order or default_order(words)
     with user_code(name):
-        encoding = make_seeded(name, {**size, "length": max(size["length"], len(words))})
-        with seeded(1):
-            model = Transformer(encoding, layers=2, causal=encoding.causal_only).eval()
-        pos = on_axes(encoding, torch.arange(len(words)))
-        x = torch.stack([_word_vector(word, encoding.shape.dim) for word in words])[None]
-        original = model(x, pos)[0]  # (T, D)
-        shuffled = model(x[:, order], pos)[0]
-    restored = torch.empty_like(shuffled)
-    restored[order] = shuffled  # the output of each word, wherever it stood
-    norm = original.norm(dim=1).clamp(min=1e-12)
-    change = (restored - original).norm(dim=1) / norm
-    follow = bool((change <= TOLERANCE).all())
+        made = make_seeded(name, {**size, "length": max(size["length"], len(words))})
+        original, restored = _outputs(made, words, order)
+        change = _relative_change(original, restored)
+        follow = bool((change <= TOLERANCE).all())
+        drawn = follow and starts_at_zero(made)  # it does nothing before it is trained
+        if drawn:
+            original, restored = _outputs(Probe(made).randomized(), words, order)
+            change = _relative_change(original, restored)
+            follow = bool((change <= TOLERANCE).all())
+    message = verdict(words, order, follow=follow)
+    if drawn:
+        message = f"with its learned numbers, which start at 0, drawn at random, {message}"
     return to_json(
         {
             "words": words,
@@ -54,9 +55,30 @@ def shuffle(name: str, size: Size, words: list[str], order: list[int]) -> bytes:
             "restored": restored.double().numpy(),
             "change": change.double().numpy(),
             "follow": follow,
-            "verdict": verdict(words, order, follow=follow),
+            "verdict": message,
         }
     )
+
+
+def _outputs(encoding: Encoding, words: list[str], order: list[int]) -> tuple[Tensor, Tensor]:
+    """Run a small model on a sentence and on its words in another order.
+
+    Returns the outputs of both, (T, D) each, in the order of the sentence.
+    """
+    with seeded(1):
+        model = Transformer(encoding, layers=2, causal=encoding.causal_only).eval()
+    pos = on_axes(encoding, torch.arange(len(words)))
+    x = torch.stack([_word_vector(word, encoding.shape.dim) for word in words])[None]
+    original = model(x, pos)[0]  # (T, D)
+    shuffled = model(x[:, order], pos)[0]
+    restored = torch.empty_like(shuffled)
+    restored[order] = shuffled  # the output of each word, wherever it stood
+    return original, restored
+
+
+def _relative_change(original: Tensor, restored: Tensor) -> Tensor:
+    """Compute by how much each output (T, D) differs, relative to its norm: (T)."""
+    return (restored - original).norm(dim=1) / original.norm(dim=1).clamp(min=1e-12)
 
 
 def _word_vector(word: str, dim: int) -> Tensor:

@@ -87,7 +87,7 @@ def row(name, encoding, *, seeds=3, plain=False):
         "accuracy at 48": [s * 0.8 for s in scores],
     }
     metrics |= {"change when shuffled": [0.0 if name == "none" else 0.5] * seeds}
-    history = [{"step": step, "train_loss": 1.0, "accuracy": step / 200} for step in (50, 100)]
+    history = [{"step": step, "train_loss": 1.0, "accuracy": step / 100} for step in (50, 100)]
     costs = {
         "seconds_a_step": [0.01 + len(name) / 1000] * seeds,
         "parameters": [1000.0 + len(name)] * seeds,
@@ -134,8 +134,8 @@ def names_down(axes):
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
-def drawn_colours(axes):
-    """Every colour of a line, a bar or an outline."""
+def drawn_colors(axes):
+    """Every color of a line, a bar or an outline."""
     found = {to_hex(line.get_color()) for line in axes.lines} | {
         to_hex(patch.get_edgecolor()) for patch in axes.patches
     }

@@ -1,4 +1,4 @@
-"""How the pictures of a study look: colours, names that are not cut off or covered, small files."""
+"""How the pictures of a study look: colors, names that are not cut off or covered, small files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from common_study import PAPERS, bare, draw_all, drawn_colours, row, study
+from common_study import PAPERS, bare, draw_all, drawn_colors, row, study
 from matplotlib.text import Text
 from PIL import Image
 
 from locant.figures.plots import cost, estimate
-from locant.figures.plots.colours import THEMES, colour
+from locant.figures.plots.colors import THEMES, color_of
 from locant.figures.plots.entrants import BASELINE, CONTROL, Entrant
 from locant.figures.plots.saving import save
 from locant.figures.plots.small import shrink
@@ -28,22 +28,25 @@ def axes(offered):
     return draw_all(offered)
 
 
-def test_an_encoding_has_one_colour_in_every_picture(axes):
+def test_an_encoding_has_one_color_in_every_picture(axes):
     for name in ("metric", "forest", "kinds", "changes", "cost", "parameters"):
-        assert colour("rotary") in drawn_colours(axes[name][0]), name
+        assert color_of("rotary") in drawn_colors(axes[name][0]), name
     for name in ("lengths", "spread", "curves", "reconstruction"):
         own = next(one for one in axes[name] if one.get_title("left") == "rotary")
         others = [one for one in axes[name] if one.get_title("left") == "none"]
-        assert colour("rotary") in drawn_colours(own), name
-        assert all(colour("rotary") not in drawn_colours(one) for one in others), name
+        assert color_of("rotary") in drawn_colors(own), name
+        assert all(color_of("rotary") not in drawn_colors(one) for one in others), name
 
 
-def test_controls_have_their_own_colours_and_plain_methods_are_grey(offered):
+def test_controls_have_their_own_colors_and_plain_methods_are_grey(offered):
     entrants = {one.name: one for one in offered["metric"].numbers["entrants"]}
     look = THEMES["light"]
-    assert entrants["scrambled"].colour(look) == colour("scrambled") != colour("sinusoidal")
-    assert entrants["harmonic"].colour(look) == look.muted
-    assert Entrant("no attention", "none", CONTROL).colour(look) not in (colour("none"), look.muted)
+    assert entrants["scrambled"].color(look) == color_of("scrambled") != color_of("sinusoidal")
+    assert entrants["harmonic"].color(look) == look.muted
+    assert Entrant("no attention", "none", CONTROL).color(look) not in (
+        color_of("none"),
+        look.muted,
+    )
     assert {one.marker(look)["marker"] for one in entrants.values()} == {"o", "D", "s"}
     assert Entrant("harmonic", "none", BASELINE).ink(look) == look.muted
 

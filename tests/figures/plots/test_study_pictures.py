@@ -11,10 +11,9 @@ from common_study import PAPERS, bare, draw_all, names_down, notes, row, study
 from matplotlib.colors import to_hex
 
 from locant.figures.plots import changes, spread
-from locant.figures.plots.colours import THEMES, colour
-from locant.lab.report.run_pictures import sharpest
+from locant.figures.plots.colors import THEMES, color_of
 from locant.lab.report.score_table import rank_entrants
-from locant.lab.report.study_pictures import MAKERS, pictures
+from locant.lab.report.study_pictures import MAKERS, pictures, sharpest
 from locant.lab.report.study_view import StudyView
 from locant.lab.statistics.paired import interval
 from locant.lab.study import RowConfig
@@ -135,7 +134,7 @@ def test_the_metric_shows_every_seed_the_mean_and_its_interval(axes):
     (panel,) = axes["metric"]
     scores = row("rotary", "rotary").scores("accuracy")
     mine = [
-        line.get_xdata() for line in panel.lines if to_hex(line.get_color()) == colour("rotary")
+        line.get_xdata() for line in panel.lines if to_hex(line.get_color()) == color_of("rotary")
     ]
     assert [sorted(values) for values in mine] == [
         sorted(scores),
@@ -179,7 +178,7 @@ def test_rows_with_failed_runs_stand_last_without_a_mean_and_are_named_elsewhere
     (panel,) = made["metric"].draw()
     assert names_down(panel)[-1] == "rotary"
     assert "2 failed" in {text.get_text() for text in panel.texts}
-    mine = [line for line in panel.lines if to_hex(line.get_color()) == colour("rotary")]
+    mine = [line for line in panel.lines if to_hex(line.get_color()) == color_of("rotary")]
     assert [len(line.get_xdata()) for line in mine] == [3]  # the dots alone
     for name in set(made) - {"metric"}:
         assert "rotary" not in [one.name for one in made[name].numbers["entrants"]]

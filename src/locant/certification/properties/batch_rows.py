@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from locant.attention import attend
-from locant.certification.probe import Probe, PropertyResult, relative, show
+from locant.certification.probe import Probe, PropertyResult, relative, show, states
 
 NAME = "rows"
 SENTENCE = (
@@ -60,8 +60,10 @@ def _across_heads(probe: Probe, pos: torch.Tensor) -> float:
         return 0.0
     encoding = probe.randomized()
     tensors = [probe.heads(len(pos), more=seed) for seed in range(3)]
+    given = states(encoding, pos)
     others = [torch.cat([-tensor[:, :1], tensor[:, 1:]], 1) for tensor in tensors]
     still, moved = (
-        attend(*each, encoding=encoding, q_pos=pos, k_pos=pos)[:, 1:] for each in (tensors, others)
+        attend(*each, encoding=encoding, q_pos=pos, k_pos=pos, **given)[:, 1:]
+        for each in (tensors, others)
     )
     return relative(moved, still)

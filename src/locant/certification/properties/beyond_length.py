@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import FAR, Probe, PropertyResult, signature
+from locant.certification.probe import BY_ORDER, FAR, Probe, PropertyResult, signature
 from locant.encodings.base import Encoding
 
 NAME = "beyond"
@@ -16,6 +16,8 @@ WHY = "a table that gives its last vector to every later position would look as 
 
 
 def measure(probe: Probe) -> PropertyResult:
+    if not probe.encoding.goes_by_positions:
+        return PropertyResult(None, "–", BY_ORDER)
     length = probe.encoding.shape.length
     encoding = probe.randomized()
     past = probe.at(torch.tensor([length, length + 5, 4 * length, FAR + 1]))
@@ -58,7 +60,8 @@ def _owner(probe: Probe, encoding: Encoding, outside: int, start: int) -> int | 
     )  # so many that no mirror image looks alike
     try:
         row = signature(encoding, probe.at(torch.tensor([outside])), keys)
+        rows = signature(encoding, probe.at(inside), keys)
     except (ValueError, IndexError):
         return None
-    same = (signature(encoding, probe.at(inside), keys) == row).all(1).nonzero()
+    same = (rows == row).all(1).nonzero()
     return int(inside[same[0]]) if len(same) else None

@@ -19,10 +19,12 @@ WHY = (
     "grows, grows a thousandfold"
 )
 
+HOOKS = ("embed", "rotate", "bias", "state_bias", "rescore", "mix")
+
 
 def measure(probe: Probe) -> PropertyResult:
     encoding = probe.randomized()
-    if not any(overrides(encoding, hook) for hook in ("embed", "rotate", "bias", "rescore")):
+    if not any(overrides(encoding, hook) for hook in HOOKS):
         return PropertyResult(True, "0", "It adds nothing.", {"near": 0.0, "far": 0.0})
     near = torch.arange(min(256, probe.last + 1))
     far = torch.logspace(

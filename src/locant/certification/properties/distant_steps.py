@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import Probe, PropertyResult, show, signature
+from locant.certification.probe import BY_ORDER, Probe, PropertyResult, show, signature
 
 NAME = "reach"
 SENTENCE = (
@@ -17,6 +17,8 @@ WHY = "nothing is promised; 0 means that neighbours so far away look the same"
 
 
 def measure(probe: Probe) -> PropertyResult:
+    if not probe.encoding.goes_by_positions:
+        return PropertyResult(None, "–", BY_ORDER)
     encoding = probe.randomized()
     origin = probe.at(torch.zeros(1, dtype=torch.long))
     numbers: dict[str, float] = {}

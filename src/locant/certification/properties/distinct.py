@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from locant.certification.probe import Probe, PropertyResult, show, signature
+from locant.certification.probe import BY_ORDER, Probe, PropertyResult, show, signature
 
 NAME = "distinct"
 SENTENCE = "No two positions are the same to the model, in float32 and in bfloat16."
@@ -20,6 +20,8 @@ WHY = (
 
 
 def measure(probe: Probe) -> PropertyResult:
+    if not probe.encoding.goes_by_positions:
+        return PropertyResult(None, "–", BY_ORDER)
     pos = _every_point(probe)
     count = len(pos)
     numbers: dict[str, Any] = {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 
 from locant.attention import attend
-from locant.attention.dispatch import BACKENDS, describe_call
-from locant.attention.inputs import prepare, rotate
-from locant.certification.probe import Probe, PropertyResult, relative, show
+from locant.attention.calls import describe_call
+from locant.attention.dispatch import BACKENDS
+from locant.attention.inputs import prepare
+from locant.certification.probe import Probe, PropertyResult, relative, show, states
 from locant.encodings.base import needs_scores
+from locant.encodings.hooks import States, rotate
 
 NAME = "fused"
 SENTENCE = "The quick backends give what the reference gives, forward and backward."
@@ -30,12 +32,22 @@ def measure(probe: Probe) -> PropertyResult:
     for causal in (False, True):
         kept = {}
         with torch.enable_grad():
-            inputs = prepare(encoding, pos, pos, like=tensors[0], causal=causal)
+            given = states(encoding, pos)
+            both = States(given["q_state"], given["k_state"]) if given else None
+            inputs = prepare(encoding, pos, pos, like=tensors[0], causal=causal, states=both)
             q, k, v = tensors
-            request = describe_call(*rotate(inputs, q, k), v, inputs, None, examine=True)
-            for name in (one.NAME for one in BACKENDS if not one.refuses(request)):
+            q, k = rotate(encoding, q, k, pos, pos, inputs.precomputed)
+            request = describe_call(q, k, v, inputs, None, examine=True)
+            serving = [one.name for one in BACKENDS if not one.refuses(request)]
+            for name in ("auto", *serving):
                 out = attend(
-                    *tensors, encoding=encoding, q_pos=pos, k_pos=pos, causal=causal, backend=name
+                    *tensors,
+                    encoding=encoding,
+                    q_pos=pos,
+                    k_pos=pos,
+                    causal=causal,
+                    backend=name,
+                    **states(encoding, pos),
                 )
                 grads = torch.autograd.grad(out.square().sum(), leaves, allow_unused=True)
                 kept[name] = [out, *(g for g in grads if g is not None)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 
 from locant.attention import attend
-from locant.certification.probe import Probe, PropertyResult, relative, show
+from locant.certification.probe import Probe, PropertyResult, relative, show, states
 from locant.nn.transformer import Transformer
 
 NAME = "given"
 SENTENCE = (
     "It goes by the positions it is given: tokens that keep their positions may stand anywhere."
 )
-CLAIM = "law"
+CLAIM = "goes_by_positions"
 BOUND = 1e-4
 WHY = "shuffling tokens together with their positions changes the order of float32 sums alone"
 
@@ -37,6 +37,8 @@ def measure(probe: Probe) -> PropertyResult:
         message = "Other positions give the same output: the positions given are not used."
     elif error > BOUND:
         message += " It goes by the place in the tensor instead."
+    elif not probe.encoding.goes_by_positions:
+        message += " It goes by the positions, and denies it."
     elif apart > BOUND:
         message = (
             "Queries shuffled with their positions, keys left in place, move the outputs by "
@@ -59,8 +61,12 @@ def _queries_alone(probe: Probe, pos: torch.Tensor, shuffle: torch.Tensor) -> fl
         probe.randomized(),
         (probe.heads(len(pos), more=seed) for seed in range(3)),
     )
-    still = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos)
-    moved = attend(q[:, :, shuffle], k, v, encoding=encoding, q_pos=pos[shuffle], k_pos=pos)
+    given = states(encoding, pos)
+    still = attend(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, **given)
+    if given:
+        given["q_state"] = given["q_state"][..., shuffle, :]
+    q = q[:, :, shuffle]
+    moved = attend(q, k, v, encoding=encoding, q_pos=pos[shuffle], k_pos=pos, **given)
     return relative(moved, still[:, :, shuffle])
 
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from locant.certification.probe import Probe, PropertyResult
-from locant.lab.tasks.lag import IGNORE_INDEX, Lag
+from locant.lab.tasks._sequence_task import IGNORE_INDEX
+from locant.lab.tasks.lag import Lag
 from locant.lab.training.loop import Groups, train
 from locant.nn.transformer import Transformer
 

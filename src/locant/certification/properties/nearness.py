@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from locant.certification.probe import Probe, PropertyResult, show
-from locant.encodings.base import Encoding, overrides
+from locant.encodings.base import Encoding, overrides, senses
 
 NAME = "nearness"
 SENTENCE = "A nearer key never scores lower than a farther one on the same side, all else equal."
@@ -22,7 +22,10 @@ def measure(probe: Probe) -> PropertyResult:
         return PropertyResult(False, "flat", "Distance changes no score at all.", {})
     span = float(curve.max() - curve.min())
     turns, rises = [], []
-    for side in (curve[:, reach:], curve[:, : reach + 1].flip(1)):  # from distance 0 outwards
+    sides = [curve[:, : reach + 1].flip(1), curve[:, reach:]]  # from distance 0 outwards
+    if probe.encoding.causal_only:
+        del sides[1]  # no key ahead is ever seen
+    for side in sides:
         rise = (side[:, 1:] - side[:, :-1]) / span
         rises.append(float(rise.max()))
         up = (rise > BOUND).any(0).nonzero()
@@ -31,7 +34,8 @@ def measure(probe: Probe) -> PropertyResult:
     far = curve[:, reach + reach // 2 :]
     tail = float(far.max() - curve.min()) / span
     if first is None:
-        message = f"The score never rises with distance, up to {reach} on both sides."
+        where = "behind the query" if probe.encoding.causal_only else "on both sides"
+        message = f"The score never rises with distance, up to {reach} {where}."
     else:
         message = (
             f"Not monotone: the score first rises again at distance {first}, by up to "
@@ -69,6 +73,11 @@ def score_by_distance(probe: Probe, encoding: Encoding, reach: int) -> Tensor | 
     bias = encoding.bias(middle, around)
     if bias is not None:
         scores = scores + bias
+    if senses(encoding):
+        state = encoding.sense(torch.ones(1, 2 * reach + 1, shape.dim), around)
+        assert state is not None
+        found = encoding.state_bias(middle, around, state[..., reach : reach + 1, :], state)
+        scores = scores if found is None else scores + found
     if overrides(encoding, "rescore"):
         scores = scores + encoding.rescore(q @ k.mT, q, k, middle, around) - q @ k.mT
     rows.append(scores[0, :, 0])

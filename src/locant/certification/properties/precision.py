@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from locant.certification.probe import Probe, PropertyResult, relative, show, signature
-from locant.encodings.base import Encoding
+from locant.certification.probe import (
+    Probe,
+    PropertyResult,
+    largest,
+    show,
+    signature,
+)
+from locant.encodings.base import Encoding, senses
 
 NAME = "precision"
 SENTENCE = (
@@ -18,6 +24,8 @@ WHY = (
     "one rounding is 2⁻⁹ of a value in bfloat16, 2⁻¹² in float16, a few of them add up; a rounded "
     "angle is off by radians"
 )
+
+STATES = 512  # tokens whose states are summed or projected
 
 
 def measure(probe: Probe) -> PropertyResult:
@@ -34,7 +42,9 @@ def measure(probe: Probe) -> PropertyResult:
         widened |= _widened(half, pos, dtype)
         want = signature(exact, pos, pos[:1], torch.float64)
         safe = want.abs() < torch.finfo(dtype).max
-        errors[name] = relative(torch.where(safe, got.double(), 0.0), torch.where(safe, want, 0.0))
+        errors[name] = _relative(got.double().where(safe, 0.0), want.where(safe, 0.0))
+        if senses(half):
+            errors[name] = max(errors[name], _error_of_states(half, exact, dtype))
     close = all(errors[name] <= BOUND[name] for name in BOUND)
     message = (
         f"Off by {show(errors['bfloat16'])} of its size in bfloat16, {show(errors['float16'])} in "
@@ -49,6 +59,31 @@ def measure(probe: Probe) -> PropertyResult:
             "not cast back."
         )
     return PropertyResult(close and not widened, show(errors["bfloat16"]), message, errors)
+
+
+def _relative(got: torch.Tensor, want: torch.Tensor) -> float:
+    """The largest difference as a share of its feature's size over all positions, or of the value
+    itself where that is larger; features of almost nothing count as a thousandth of all."""
+    feature, everything = want.square().mean(0).sqrt(), float(want.square().mean().sqrt())
+    size = want.abs().maximum(feature).clamp_min(max(1e-3 * everything, 1e-30))  # (T, ·)
+    return largest(got / size, want / size)
+
+
+def _error_of_states(half: Encoding, exact: Encoding, dtype: torch.dtype) -> float:
+    """How far the bias from many tokens' states is off, or its share where it is above 1."""
+    pos = torch.arange(STATES if half.extrapolates else min(STATES, half.shape.length))
+    draw = torch.Generator().manual_seed(0)
+    x = torch.randn(1, len(pos), half.shape.dim, generator=draw).to(dtype)
+    found = []
+    for encoding, tokens in ((half, x), (exact, x.double())):
+        state = encoding.sense(tokens, pos)
+        assert state is not None
+        found.append(encoding.state_bias(pos, pos, state, state))
+    got, want = found
+    if got is None or want is None:
+        return 0.0
+    size = want.abs().clamp_min(1.0)
+    return largest(got.double() / size, want / size)
 
 
 def _widened(encoding: Encoding, pos: torch.Tensor, dtype: torch.dtype) -> set[str]:

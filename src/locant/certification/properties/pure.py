@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from locant.attention import attend
-from locant.certification.probe import Probe, PropertyResult, largest, show
+from locant.certification.probe import Probe, PropertyResult, largest, show, states
 from locant.encodings.base import Encoding
 from locant.nn.transformer import Transformer
 
@@ -136,12 +136,14 @@ def _same(a: object, b: object) -> bool:
 def _vmap(probe: Probe, encoding: Encoding, x: torch.Tensor, pos: torch.Tensor) -> str:
     q = torch.stack([probe.heads(len(pos), more=seed) for seed in range(3)])
 
+    given = states(encoding, pos)
+
     def one(q: torch.Tensor) -> torch.Tensor:
         moved = encoding.embed(q.transpose(1, 2).flatten(2), pos).unflatten(
             -1, (-1, encoding.shape.head)
         )
         k = moved[..., : encoding.shape.heads, :].transpose(1, 2)
-        return attend(q, k, q, encoding=encoding, q_pos=pos, k_pos=pos)
+        return attend(q, k, q, encoding=encoding, q_pos=pos, k_pos=pos, **given)
 
     return _compare(lambda: torch.func.vmap(one)(q), torch.stack([one(each) for each in q]))
 

@@ -1,11 +1,13 @@
-"""Shift invariance: moving all positions by the same amount changes no score."""
+"""Shift invariance: moving all positions by the same amount changes no score, nor how values are
+mixed."""
 
 from __future__ import annotations
 
 import torch
 
 from locant.attention import explicit
-from locant.certification.probe import FAR, Probe, PropertyResult, relative, show
+from locant.certification.probe import FAR, Probe, PropertyResult, relative, show, states
+from locant.encodings.base import overrides
 
 NAME = "shift"
 SENTENCE = "Moving every position by the same amount changes no score."
@@ -29,20 +31,24 @@ def measure(probe: Probe) -> PropertyResult:
             net = probe.layer(encoding, more=seed).to(dtype)
             x = probe.tokens(count, more=seed).to(dtype)
 
-            def scores(start: int, net=net, x=x, encoding=encoding):  # type: ignore[no-untyped-def]
+            def moved(start: int, net=net, x=x, encoding=encoding):  # type: ignore[no-untyped-def]
                 pos = probe.positions(count) + start
+                given = states(encoding, pos, len(x), x.dtype)
                 q, k, v = net.core.project(net.fuse(encoding.embed(x, pos)))
-                return explicit(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos).scores
+                found = explicit(q, k, v, encoding=encoding, q_pos=pos, k_pos=pos, **given)
+                return [found.scores, found.out] if overrides(encoding, "mix") else [found.scores]
 
-            still = scores(0)
+            still = moved(0)
             for shift in shifts:
                 key = f"{name} +{shift}"
-                errors[key] = max(errors.get(key, 0.0), relative(scores(shift), still))
+                found = [relative(a, b) for a, b in zip(moved(shift), still, strict=True)]
+                errors[key] = max(errors.get(key, 0.0), *found)
     worst = {name: max(v for k, v in errors.items() if k.startswith(name)) for name in BOUND}
     ok = all(worst[name] <= BOUND[name] for name in BOUND)
     where = max((k for k in errors if k.startswith("float32")), key=errors.__getitem__)
+    what = "Scores and outputs" if overrides(probe.encoding, "mix") else "Scores"
     message = (
-        f"Scores move by {show(worst['float32'])} of their size in float32 (worst at "
+        f"{what} move by {show(worst['float32'])} of their size in float32 (worst at "
         f"{where.split()[1]})"
     )
     message += f", {show(worst['bfloat16'])} in bfloat16."

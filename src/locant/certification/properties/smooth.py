@@ -22,8 +22,9 @@ def measure(probe: Probe) -> PropertyResult:
         return PropertyResult(True, "0", "Positions play no part, so nothing can jump.")
     worst = 0.0
     for start in (2.0, min(100.0, probe.last - 2.0)):
-        path = torch.linspace(start, start + 1, 21, dtype=torch.float64)
-        pos = probe.at(path)
+        step = torch.linspace(0, 1, 21, dtype=torch.float64)
+        pos = probe.at(torch.full_like(step, start))
+        pos = pos + (step if encoding.axes == 1 else step[:, None])  # along every axis
         try:
             rows = signature(encoding, pos, probe.at(torch.arange(2, dtype=torch.float64)))
         except (ValueError, IndexError, RuntimeError, TypeError) as problem:

@@ -30,7 +30,7 @@ def measure(probe: Probe) -> PropertyResult:
     for seed in range(probe.effort.seeds):
         shuffle = _shuffle(count, probe.generator(seed))
         for layers in (1, 2, 4):
-            net = probe.model(probe.original(), layers=layers, more=seed)
+            net = probe.model(probe.with_effect(), layers=layers, more=seed)
             net.causal = False  # a causal mask alone would tell order
             moved = (net(x, pos)[:, shuffle] - net(x[:, shuffle], pos)).abs()
             largest.append(float(moved.max()))

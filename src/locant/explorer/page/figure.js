@@ -21,6 +21,8 @@ export class Figure {
     this.element = el("figure", {}, this.plot, this.image, this.reason, this.plotButtons, this.imageButtons);
     this.onHover = onHover;
     this.forget = onChange(() => this.make && this.show(this.make));
+    this.resized = new ResizeObserver(() => { if (this.make && this.plot.clientWidth && this.plot.clientWidth !== this.width) this.show(this.make); });
+    this.resized.observe(this.plot);
   }
 
   reveal(kind) {
@@ -29,11 +31,14 @@ export class Figure {
     this.reason.hidden = kind !== "reason";
   }
 
-  // make() returns { data, layout, table: () => ({ heads, rows }) }; it is called again when the theme changes.
+  // make({ width, height }) returns { data, layout, table: () => ({ heads, rows }) } for a figure of so many pixels;
+  // it is called again when the theme or the width of the figure changes.
   async show(make) {
     this.make = make;
-    this.drawn = make();
     this.reveal("plot");
+    const { clientWidth: width, clientHeight: height } = this.plot;
+    this.width = width;
+    this.drawn = make({ width, height });
     this.element.setAttribute("aria-label", this.drawn.layout.title.text);
     await globalThis.Plotly.react(this.plot, this.drawn.data, this.drawn.layout, SETTINGS);
     if (this.onHover && !this.listening) {
@@ -60,6 +65,7 @@ export class Figure {
 
   end() {
     this.forget();
+    this.resized.disconnect();
     globalThis.Plotly.purge(this.plot);
   }
 

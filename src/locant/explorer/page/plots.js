@@ -46,41 +46,65 @@ export function weights(values, { title, names = null }) {
   return drawn;
 }
 
-// panels: { heading: [{ name, x, y, color, dash }] }, stacked over one x axis; ends: the range of the y axis
-export function lines(panels, { title, across, down, ends, log = false, markers = false }) {
+// panels: { heading: [{ name, x, y, color, dash }] }, stacked over one x axis; ends: the range of the y axis;
+// size: of the figure, in pixels, so that the names of the lines have room above each panel
+export function lines(panels, { title, across, down, ends, log = false, markers = false, size = {} }) {
   const entries = Object.entries(panels);
   const padding = 0.05 * (ends[1] - ends[0] || 1);
   const upright = log ? { type: "log", dtick: 1 } : { range: [ends[0] - padding, ends[1] + padding] };
-  const axes = {};
-  const several = entries.length > 1;
-  entries.forEach(([heading], at) => {
-    const name = at ? `yaxis${at + 1}` : "yaxis";
-    const share = 1 / entries.length;
-    const gap = several ? (innerWidth < 640 ? 0.09 : 0.045) : 0; // for the names of the lines
-    const domain = [1 - (at + 1) * share + gap, 1 - at * share - gap];
-    axes[name] = axis(heading || down, { ...upright, domain });
-  });
   const every = entries.flatMap(([heading, list], at) => list.map((line) => ({ ...line, heading, at })));
   const legend = every.length > 1;
+  const [width, height] = [size.width || innerWidth, size.height || 400]; // of a hidden figure nothing is known
+  const room = legend ? 8 + LEGEND_ROW * Math.max(...entries.map(([, list]) => legendRows(list, width - SIDES))) : 0; // pixels
+  const top = 36 + room;
+  const gap = room / (height - top - BOTTOM);
+  const share = (1 - gap * (entries.length - 1)) / entries.length;
+  const axes = {};
+  entries.forEach(([heading], at) => {
+    const high = 1 - at * (share + gap);
+    axes[at ? `yaxis${at + 1}` : "yaxis"] = axis(heading || down, { ...upright, domain: [Math.max(0, high - share), high] });
+  });
   return {
     data: every.map(({ name, heading, x, y, color, dash = "solid", at }) => ({
-      type: "scatter", mode: markers ? "markers" : "lines", name: safe(name), x, y, xaxis: "x", yaxis: at ? `y${at + 1}` : "y",
+      type: "scatter", mode: markers ? "markers" : "lines", name: safe(name.slice(shared(entries[at][1]).length)), x, y, xaxis: "x", yaxis: at ? `y${at + 1}` : "y",
       line: { color: color, width: 2, dash }, marker: { color: color, size: 6 },
       legend: at ? `legend${at + 1}` : "legend",
       hovertemplate: `${across} %{x}<br>%{y:.4g}<extra>${safe(`${heading} ${name}`.trim())}</extra>`,
     })),
     layout: layout(title, {
-      ...axes, ...legends(entries, axes), xaxis: axis(across, { anchor: several ? `y${entries.length}` : "y" }),
-      showlegend: legend, margin: { l: 58, r: 16, t: legend ? 64 : 40, b: 52 },
+      ...axes, ...legends(entries, axes), xaxis: axis(across, { anchor: entries.length > 1 ? `y${entries.length}` : "y" }),
+      showlegend: legend, margin: { l: 58, r: 16, t: top, b: BOTTOM },
     }),
     table: () => ({ heads: ["line", across, down], rows: every.flatMap(({ heading, name, x, y }) => x.map((value, at) => [`${heading} ${name}`.trim(), value, y[at]])) }),
   };
 }
 
+const [SIDES, BOTTOM] = [74, 52]; // pixels of margin
+const [LEGEND_ROW, SAMPLE, LETTER] = [20, 42, 6.5]; // pixels: a row of names, the piece of a line before each, a letter
+
+// The words that all names of a panel begin with, said once before them: "dimension 0", "dimension 8" → "dimension ".
+function shared(list) {
+  if (list.length < 2) return "";
+  const words = list[0].name.split(" ").slice(0, -1);
+  const differs = words.findIndex((_, at) => !list.every(({ name }) => name.startsWith(`${words.slice(0, at + 1).join(" ")} `)));
+  const common = (differs < 0 ? words : words.slice(0, differs)).join(" ");
+  return common && `${common} `;
+}
+
+// In how many rows Plotly writes the names of a panel: in columns of one width where they do not fit into a row.
+function legendRows(list, width) {
+  const common = shared(list);
+  const widths = list.map(({ name }) => SAMPLE + LETTER * (name.length - common.length));
+  const free = width - LETTER * common.length;
+  if (widths.reduce((sum, one) => sum + one, 0) <= free) return 1;
+  return Math.ceil(list.length / Math.max(1, Math.floor(free / Math.max(...widths))));
+}
+
 // Above each panel the names of its lines.
 function legends(entries, axes) {
-  return Object.fromEntries(entries.map((_, at) => [at ? `legend${at + 1}` : "legend", {
-    orientation: "h", x: 0, y: axes[at ? `yaxis${at + 1}` : "yaxis"].domain[1] + 0.005, yanchor: "bottom", font: { size: 11 }, bgcolor: "rgba(0,0,0,0)",
+  return Object.fromEntries(entries.map(([, list], at) => [at ? `legend${at + 1}` : "legend", {
+    orientation: "h", x: 0, y: axes[at ? `yaxis${at + 1}` : "yaxis"].domain[1], yanchor: "bottom", font: { size: 11 }, bgcolor: "rgba(0,0,0,0)",
+    title: { text: safe(shared(list).trim()), font: { size: 11 } },
   }]));
 }
 
@@ -101,18 +125,18 @@ const PLOTS = {
   waves: {
     tall: true,
     extent: (n) => extent(Object.values(n.panels).flatMap((panel) => Object.values(panel))),
-    draw: (n, entry, ends) => {
+    draw: (n, entry, ends, size) => {
       const panels = Object.fromEntries(Object.entries(n.panels).map(([kind, panel]) => {
         const inks = shades(entry, Object.keys(panel).length);
         return [kind, Object.entries(panel).map(([name, y], at) => ({ name, x: n.positions, y, color: inks[at], dash: DASHES[at % DASHES.length] }))];
       }));
-      return lines(panels, { title: `${entry.label}: ${n.what}`, across: "position", down: "value", ends });
+      return lines(panels, { title: `${entry.label}: ${n.what}`, across: "position", down: "value", ends, size });
     },
   },
   wavelengths: {
     extent: () => [0, 1],
-    draw: (n, entry, ends) => lines({ "": [{ name: entry.label, x: n.dimensions, y: n.wavelengths, color: entry.color }] },
-      { title: `${entry.label}: positions in one full turn`, across: "dimension", down: "wavelength (positions)", ends, log: true, markers: true }),
+    draw: (n, entry, ends, size) => lines({ "": [{ name: entry.label, x: n.dimensions, y: n.wavelengths, color: entry.color }] },
+      { title: `${entry.label}: positions in one full turn`, across: "dimension", down: "wavelength (positions)", ends, size, log: true, markers: true }),
   },
   similarity: {
     extent: () => [-1, 1],
@@ -120,13 +144,13 @@ const PLOTS = {
   },
   product: {
     extent: (n) => extent(n.products),
-    draw: (n, entry, ends) => lines({ "": shaded(entry, n.products, n.distances, (at) => `from position ${n.starts[at]}`) },
-      { title: `${entry.label}: dot product of two positions by distance`, across: "distance (positions)", down: "dot product", ends }),
+    draw: (n, entry, ends, size) => lines({ "": shaded(entry, n.products, n.distances, (at) => `from position ${n.starts[at]}`) },
+      { title: `${entry.label}: dot product of two positions by distance`, across: "distance (positions)", down: "dot product", ends, size }),
   },
   score: {
     extent: (n) => extent(n.scores),
-    draw: (n, entry, ends) => lines({ "": shaded(entry, n.scores, n.distances, (at) => `head ${at + 1}`) },
-      { title: `${entry.label}: score of equal tokens by distance`, across: "key − query (positions)", down: "score", ends }),
+    draw: (n, entry, ends, size) => lines({ "": shaded(entry, n.scores, n.distances, (at) => `head ${at + 1}`) },
+      { title: `${entry.label}: score of equal tokens by distance`, across: "key − query (positions)", down: "score", ends, size }),
   },
   bias: {
     extent: (n) => extent(n.values),

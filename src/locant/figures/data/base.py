@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from locant.attention import explicit
-from locant.encodings.base import Encoding, overrides
+from locant.encodings.base import Encoding, overrides, senses
+from locant.encodings.hooks import States, compute_bias
 from locant.figures.data import Numbers
 
 __all__ = ["Array", "NotApplicable", "Numbers"]
@@ -111,14 +112,56 @@ def attention_scores(
     heads, head_dim, dim = encoding.shape.heads, encoding.shape.head, encoding.shape.dim
     q_pos = on_axes(encoding, q_index)
     k_pos = on_axes(encoding, k_index)
+    states = token_states(encoding, q, k, q_index, k_index)
+    q_state, k_state = (None, None) if states is None else states
     q = encoding.embed(q, q_pos)  # (B, Q, D or more)
     k = encoding.embed(k, k_pos)
     # what was appended to the input is shared by the heads
     appended = q[..., dim:] @ k[..., dim:].mT / (heads * head_dim**0.5)
     q = q[..., :dim].unflatten(-1, (heads, head_dim)).transpose(1, 2)  # (B, H, Q, d)
     k = k[..., :dim].unflatten(-1, (heads, head_dim)).transpose(1, 2)
-    found = explicit(q, k, k, encoding=encoding, q_pos=q_pos, k_pos=k_pos)
+    found = explicit(
+        q,
+        k,
+        k,
+        encoding=encoding,
+        q_pos=q_pos,
+        k_pos=k_pos,
+        q_state=q_state,
+        k_state=k_state,
+    )
     return found.scores + appended[:, None]
+
+
+def token_states(
+    encoding: Encoding, q: Tensor, k: Tensor, q_index: Tensor, k_index: Tensor
+) -> States | None:
+    """Return the states of tokens q (B, Q, D) and k (B, K, D); None for an encoding without any.
+
+    The tokens follow one another by position. A query stands in place of the key at its position,
+    after all keys before it.
+    """
+    if not senses(encoding):
+        return None
+    order = k_index.argsort()
+    k_state = encoding.sense(k[:, order], on_axes(encoding, k_index[order]))
+    index = torch.searchsorted(k_index[order], q_index)  # of each query among the keys
+    tokens = k[:, order].clone()
+    tokens[:, index] = q
+    q_state = encoding.sense(tokens, on_axes(encoding, k_index[order]))
+    assert q_state is not None
+    assert k_state is not None
+    return States(q_state[..., index, :], k_state[..., order.argsort(), :])
+
+
+def added_to_scores(encoding: Encoding, q_index: Tensor, k_index: Tensor) -> Tensor | None:
+    """Return what is added to the scores of equal tokens, (H, Q, K); None when nothing is."""
+    heads, queries, keys = encoding.shape.heads, len(q_index), len(k_index)
+    q, k = equal_tokens(encoding, queries), equal_tokens(encoding, keys)
+    states = token_states(encoding, q, k, q_index, k_index)
+    q_pos, k_pos = on_axes(encoding, q_index), on_axes(encoding, k_index)
+    found = compute_bias(encoding, q_pos, k_pos, (1, heads, queries, keys), states)
+    return None if found is None else found[0].double().expand(heads, -1, -1)
 
 
 def equal_tokens(encoding: Encoding, count: int) -> Tensor:

@@ -27,7 +27,7 @@ def measure(encoding: Encoding, **_: float) -> Numbers:
             "down": "position",
             "across": "dimension",
         }
-    if not overrides(encoding, "bias") and not overrides(encoding, "rescore"):
+    if not any(overrides(encoding, hook) for hook in ("bias", "state_bias", "rescore")):
         raise NotApplicable("positions change none of its numbers")
     positions = torch.arange(min(PRINTED, encoding.shape.length))
     tokens = equal_tokens(encoding, len(positions))

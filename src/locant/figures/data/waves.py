@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from locant.encodings.base import Encoding, overrides
-from locant.figures.data._sinusoids import rotated_pairs, vector_frequencies
+from locant.figures.data._sinusoids import pair_dimensions, rotated_pairs, vector_frequencies
 from locant.figures.data.base import Array, Numbers, position_vectors
 
 ORDER = 20
@@ -26,15 +26,24 @@ def measure(encoding: Encoding, **_: float) -> Numbers:
     values = position_vectors(encoding, positions).numpy()
     turns = vector_frequencies(encoding) * length / (2 * np.pi)  # over all positions
     what = "single dimensions"
-    if not np.isfinite(turns).any():
-        columns = _spread(np.zeros(values.shape[1]))
-        panels = {"": {f"dimension {column}": values[:, column] for column in columns}}
-    elif overrides(encoding, "embed"):
+    pairs = [] if overrides(encoding, "embed") else rotated_pairs(encoding, turns)
+    if pairs:
+        what = "angles of single pairs"
+        panels = _pair_angles(values, turns, pairs)
+    elif _has_waves(encoding, turns):
         panels = _sines_and_cosines(values, turns)
     else:
-        what = "angles of single pairs"
-        panels = _pair_angles(values, turns, rotated_pairs(encoding, turns))
+        columns = _spread(np.zeros(values.shape[1]))
+        panels = {"": {f"dimension {column}": values[:, column] for column in columns}}
     return {"positions": positions.numpy().astype(float), "panels": panels, "what": what}
+
+
+def _has_waves(encoding: Encoding, turns: Array) -> bool:
+    """Whether some dimensions are waves. Of a rotated key two must share a frequency: a slow arc of
+    a wave that grows or fades passes for one."""
+    if overrides(encoding, "embed"):
+        return bool(np.isfinite(turns).any())
+    return bool(pair_dimensions(turns))
 
 
 def _sines_and_cosines(values: Array, turns: Array) -> dict[str, Panel]:

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from locant.figures.plots.colours import Theme
+from locant.figures.plots.colors import Theme
 from locant.figures.plots.entrants import Entrant, height, key, listed
-from locant.figures.plots.estimate import SPREAD, edge
+from locant.figures.plots.estimate import dots, mark
 from locant.figures.plots.frame import PLAIN, Array, Frame
 
 MOST_TICKS = 6
@@ -53,20 +53,8 @@ def draw(
 
 def _row(axes: Axes, at: int, values: Array, one: Entrant, look: Theme) -> None:
     if len(values) > 1:
-        offset = np.linspace(-SPREAD, SPREAD, len(values))
-        axes.plot(
-            values,
-            at + offset,
-            ".",
-            color=one.colour(look),
-            markersize=4,
-            alpha=0.75,
-            markeredgewidth=0,
-        )
-    middle = float(np.exp(np.log(values).mean()))
-    axes.plot(
-        middle, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)}
-    )
+        dots(axes, at, values, one, look)
+    mark(axes, at, float(np.exp(np.log(values).mean())), one, look)
 
 
 def _logarithmic(axes: Axes, zero: float, most: float) -> None:

@@ -35,7 +35,7 @@ def draw(
             low, high = interval(values)
             if np.isfinite(high - low):
                 axes.plot(
-                    [cost, cost], [low, high], color=one.colour(look), linewidth=1.4, alpha=0.7
+                    [cost, cost], [low, high], color=one.color(look), linewidth=1.4, alpha=0.7
                 )
             axes.plot(
                 cost,
@@ -76,7 +76,7 @@ def _names(
             color=one.ink(frame.look),
             arrowprops={
                 "arrowstyle": "-",
-                "color": one.colour(frame.look),
+                "color": one.color(frame.look),
                 "linewidth": 0.6,
                 "alpha": 0.6,
                 "shrinkA": 1,

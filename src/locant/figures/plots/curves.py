@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from locant.figures.plots.colours import mixed
+from locant.figures.plots.colors import mixed
 from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.panels import behind, panels
@@ -34,7 +34,7 @@ def draw(
             mixed(look.grid, look.muted, 0.25),
         )
         for panel, one, x, y in zip(axes, entrants, steps, values, strict=True):
-            own = one.colour(look)
+            own = one.color(look)
             if len(y) > 1:
                 panel.fill_between(
                     x, y.min(0), y.max(0), color=own, alpha=0.28, linewidth=0, zorder=2

@@ -1,7 +1,7 @@
 """How the entrants of a study are drawn: the color names the encoding, the marker its role.
 
->>> from locant.figures.plots.colours import THEMES
->>> Entrant("learned .02", "learned").colour(THEMES["light"]) == colour("learned")
+>>> from locant.figures.plots.colors import THEMES
+>>> Entrant("learned .02", "learned").color(THEMES["light"]) == color_of("learned")
 True
 """
 
@@ -14,13 +14,13 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from locant.figures.plots.colours import Theme, colour
+from locant.figures.plots.colors import Theme, color_of
 
 ENCODING, CONTROL, BASELINE = "encoding", "control", "baseline"
 MARKERS = {ENCODING: "o", CONTROL: "D", BASELINE: "s"}
 CONTROLS = {
     "no attention": "#786040"
-}  # found as the colours of encodings were; other controls have theirs among them
+}  # found as the colors of encodings were; other controls have theirs among them
 LINE_HEIGHT, MARGIN = 0.27, 1.75  # inches of one line of a list, and of all around it
 MIN_LINES = 4  # a list is at least so high
 
@@ -37,17 +37,17 @@ class Entrant:
     role: str = ENCODING
     again: bool = False
 
-    def colour(self, look: Theme) -> str:
+    def color(self, look: Theme) -> str:
         """Return the color of the encoding; controls have their own, and baselines are gray."""
         if self.role == BASELINE:
             return look.muted
         if self.role == CONTROL:
-            return CONTROLS.get(self.name) or colour(self.name)
-        return colour(self.encoding)
+            return CONTROLS.get(self.name) or color_of(self.name)
+        return color_of(self.encoding)
 
     def marker(self, look: Theme) -> dict[str, Any]:
         """Return how its point is drawn: hollow when the same encoding came before."""
-        own = self.colour(look)
+        own = self.color(look)
         return {
             "marker": MARKERS[self.role],
             "color": own,

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from locant.figures.plots.colours import Theme
+from locant.figures.plots.colors import Theme
 from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import Array
 from locant.lab.statistics.paired import interval
@@ -26,34 +26,43 @@ def estimate(
 ) -> None:
     """Draw one entrant: the seeds as small dots and, when `sure`, the mean with its interval."""
     if len(values) > 1 or not sure:
-        offset = (
-            np.linspace(-SPREAD, SPREAD, len(values)) if len(values) > 1 else np.zeros(len(values))
-        )
-        axes.plot(
-            values,
-            at + offset,
-            ".",
-            color=one.colour(look),
-            markersize=4,
-            alpha=0.75,
-            markeredgewidth=0,
-        )
+        dots(axes, at, values, one, look)
     if not sure or not len(values):
         return
     low, high = interval(values)
     if np.isfinite(high - low):
-        axes.plot([low, high], [at, at], color=one.colour(look), linewidth=2, solid_capstyle="butt")
-    mean = float(values.mean())
+        axes.plot([low, high], [at, at], color=one.color(look), linewidth=2, solid_capstyle="butt")
+    mark(axes, at, float(values.mean()), one, look)
+
+
+def dots(axes: Axes, at: float, values: Array, one: Entrant, look: Theme) -> None:
+    """Draw every seed of an entrant as a small dot, spread over the height of its row."""
+    offset = np.zeros(len(values))
+    if len(values) > 1:
+        offset = np.linspace(-SPREAD, SPREAD, len(values))
     axes.plot(
-        mean, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)}
+        values,
+        at + offset,
+        ".",
+        color=one.color(look),
+        markersize=4,
+        alpha=0.75,
+        markeredgewidth=0,
+    )
+
+
+def mark(axes: Axes, at: float, middle: float, one: Entrant, look: Theme) -> None:
+    """Draw the middle of an entrant's values as its marker."""
+    axes.plot(
+        middle, at, markersize=5.5, zorder=4, **{"markeredgecolor": look.paper, **edge(one, look)}
     )
 
 
 def edge(one: Entrant, look: Theme) -> dict[str, Any]:
-    """A marker with an edge: of paper around a full one, of its own colour around a hollow one."""
+    """A marker with an edge: of paper around a full one, of its own color around a hollow one."""
     return {
         **one.marker(look),
-        **({"markeredgecolor": one.colour(look), "markeredgewidth": 1.4} if one.again else {}),
+        **({"markeredgecolor": one.color(look), "markeredgewidth": 1.4} if one.again else {}),
     }
 
 

@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from locant._internal.checks import one_of
-from locant.figures.plots.colours import DASHES, THEMES, Theme, colour, shades
+from locant.figures.plots.colors import DASHES, THEMES, Theme, color_of, shades
 
 Array = NDArray[np.float64]
 MAX_LINES = 8  # heads in one plot
@@ -42,8 +42,8 @@ class Frame:
         return THEMES[self.theme]
 
     @property
-    def colour(self) -> str:
-        return colour(self.name)
+    def color(self) -> str:
+        return color_of(self.name)
 
     @property
     def diverging(self) -> LinearSegmentedColormap:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from locant.figures.plots.colours import colour
+from locant.figures.plots.colors import color_of
 from locant.figures.plots.frame import PLAIN, Frame
 
 Points = Sequence[tuple[int, float, float | None]]  # length, seconds, megabytes
-LEAST = 1.0  # megabytes; less cannot be told from what the process does otherwise
+MIN_MEGABYTES = 1.0  # megabytes; less cannot be told from what the process does otherwise
 DASHED = (0, (4, 2))
 
 
@@ -28,7 +28,7 @@ def draw(series: Mapping[str, Points], *, title: str, frame: Frame = PLAIN) -> t
                 panel.plot(
                     [point[0] for point in points],
                     [_shown(point, slot) for point in points],
-                    color=look.ink if encoding == "plain" else colour(encoding),
+                    color=look.ink if encoding == "plain" else color_of(encoding),
                     label=name,
                     marker="s" if whole else "o",
                     markersize=4.5,
@@ -66,4 +66,4 @@ def _slope(panel: Axes, points: Points, slot: int, ink: str) -> None:
 
 def _shown(point: tuple[int, float, float | None], slot: int) -> float:
     """Seconds, or megabytes as far as a logarithmic scale can show them."""
-    return point[1] if slot == 1 else max(point[2] or 0.0, LEAST)
+    return point[1] if slot == 1 else max(point[2] or 0.0, MIN_MEGABYTES)

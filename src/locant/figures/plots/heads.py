@@ -14,7 +14,7 @@ from locant.figures.plots.matrix import scale
 SIDE = 0.66  # inches of a matrix with the gap after it
 MAX_CELLS = 32  # of a side; larger matrices are averaged
 TITLE = "attention of every head\nqueries down, keys across; each as a share of its largest weight"
-LEVELS = 16  # of colour, which keeps files small
+LEVELS = 16  # of color, which keeps files small
 GAP = 0.12  # of a side, between matrices; twice as much between layers
 
 
@@ -24,7 +24,7 @@ def draw(
     """Draw the weights (layers, heads, queries, keys) of each entrant, each in its own scale."""
     layers, heads = weights[0].shape[:2]
     size = (max(2.3 + SIDE * layers * heads, 6.4), 1.3 + SIDE * len(entrants))
-    step, colours = 1 + GAP, frame.sequential.resampled(LEVELS)
+    step, colors = 1 + GAP, frame.sequential.resampled(LEVELS)
     with frame.axes(size=size, title=TITLE, square=True) as (axes,):
         left = [step * slot + GAP * (slot // heads) for slot in range(layers * heads)]
         for at, every in enumerate(weights):
@@ -33,7 +33,7 @@ def draw(
                 sides = (x, x + 1, step * at + 1, step * at)
                 image = axes.imshow(
                     small / max(small.max(), 1e-12),
-                    cmap=colours,
+                    cmap=colors,
                     vmin=0,
                     vmax=1,
                     extent=sides,

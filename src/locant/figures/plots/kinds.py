@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from locant.figures.plots.colours import mixed
+from locant.figures.plots.colors import mixed
 from locant.figures.plots.entrants import Entrant, height, listed
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.lab.statistics.paired import interval
@@ -28,7 +28,7 @@ def draw(
                     at,
                     100 * values.mean(),
                     height=0.68,
-                    color=mixed(look.paper, one.colour(look), 0.5 if one.again else 1.0),
+                    color=mixed(look.paper, one.color(look), 0.5 if one.again else 1.0),
                 )
                 low, high = interval(values)
                 if np.isfinite(high - low):

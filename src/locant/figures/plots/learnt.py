@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from locant.figures.plots.colours import mixed
+from locant.figures.plots.colors import mixed
 from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.panels import behind, panels
@@ -28,10 +28,10 @@ def draw(
         pale = mixed(look.grid, look.muted, 0.25)
         behind(axes, list(zip(steps, left, strict=True)), pale, drawstyle="steps-post")
         for panel, one, x, y in zip(axes, entrants, steps, left, strict=True):
-            panel.step(x, y, where="post", color=one.colour(look), zorder=3)
+            panel.step(x, y, where="post", color=one.color(look), zorder=3)
             if y[-1] > 0:  # censored
                 panel.plot(
-                    x[-1:], y[-1:], color=one.colour(look), marker="|", markersize=9, zorder=4
+                    x[-1:], y[-1:], color=one.color(look), marker="|", markersize=9, zorder=4
                 )
             panel.set_ylim(-0.05, 1.05)
             panel.xaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 4, 5, 10]))

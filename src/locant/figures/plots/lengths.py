@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from locant.figures.plots.colours import mixed
+from locant.figures.plots.colors import mixed
 from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.panels import behind, panels
 from locant.lab.statistics.paired import interval
+
+WIDE = 4  # lengths that differ by this factor or more stand at even distances
 
 
 def draw(
@@ -33,7 +35,7 @@ def draw(
             mixed(look.grid, look.muted, 0.25),
         )
         for panel, one, values in zip(axes, entrants, scores, strict=True):
-            own, ends = one.colour(look), np.array([interval(at) for at in values])
+            own, ends = one.color(look), np.array([interval(at) for at in values])
             if np.isfinite(ends).all():
                 panel.vlines(lengths, ends[:, 0], ends[:, 1], color=own, linewidth=1.6, zorder=2)
             panel.plot(
@@ -49,7 +51,10 @@ def draw(
                 lengths[:1], values.mean(1)[:1], color=own, marker="o", markersize=4.5, zorder=4
             )
             panel.axhline(chance, color=look.muted, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-            panel.set_xticks(list(lengths))
+            if lengths[-1] >= WIDE * lengths[0]:
+                panel.set_xscale("log", base=2)
+                panel.minorticks_off()
+            panel.set_xticks(list(lengths), [f"{length:,}" for length in lengths])
         axes[0].annotate(
             "chance",
             (1, chance),

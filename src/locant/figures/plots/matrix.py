@@ -1,4 +1,4 @@
-"""A matrix in colours, as several pictures need it."""
+"""A matrix in colors, as several pictures need it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def matrix(
     most: float | None = None,
     square: bool = False,
 ) -> AxesImage:
-    """Rows downwards, columns across; 0 in the middle of the colours, ±most at their ends."""
+    """Rows downwards, columns across; 0 in the middle of the colors, ±most at their ends."""
     most = largest(values) if most is None else most
     image = axes.imshow(
         values,
@@ -47,7 +47,7 @@ def own_scale(axes: Axes, values: Array, frame: Frame, title: str, *, square: bo
 
 
 def scale(axes: Axes | list[Axes], image: AxesImage, label: str) -> None:
-    """The bar that says which colour is which number."""
+    """The bar that says which color is which number."""
     first = axes if isinstance(axes, Axes) else axes[0]
     bar = first.figure.colorbar(image, ax=axes, label=label, pad=0.02, fraction=0.05)
     bar.outline.set_visible(False)
@@ -67,7 +67,7 @@ def print_numbers(axes: Axes, values: Array, image: AxesImage, digits: int) -> N
 
 
 def luminance(*channels: float) -> float:
-    """How bright a colour is to the eye, from 0 to 1, by WCAG 2.
+    """How bright a color is to the eye, from 0 to 1, by WCAG 2.
 
     >>> round(luminance(1.0, 0.0, 0.0), 4)
     0.2126

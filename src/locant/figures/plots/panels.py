@@ -57,9 +57,9 @@ def panels(
 
 
 def behind(
-    axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], colour: str, **style: Any
+    axes: Sequence[Axes], lines: Sequence[tuple[Any, Any]], color: str, **style: Any
 ) -> None:
     """Draw the lines of all entrants in every panel, thin and pale, for comparison."""
     for panel in axes:
         for x, y in lines:
-            panel.plot(x, y, color=colour, linewidth=0.7, zorder=1, **style)
+            panel.plot(x, y, color=color, linewidth=0.7, zorder=1, **style)

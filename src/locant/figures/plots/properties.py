@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from locant._internal.checks import one_of
-from locant.figures.plots.colours import Theme, mixed
+from locant.figures.plots.colors import Theme, mixed
 from locant.figures.plots.entrants import Entrant, listed
 from locant.figures.plots.frame import PLAIN, Frame
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from locant.figures.plots.colours import Theme
+from locant.figures.plots.colors import Theme
 from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.panels import panels
@@ -42,7 +42,7 @@ def draw(
         for panel, one, output in zip(axes, entrants, outputs, strict=True):
             panel.plot(target, color=look.muted, linewidth=0.9)
             (_hidden if hidden.any() else _copied)(
-                panel, target, output, hidden, one.colour(look), look
+                panel, target, output, hidden, one.color(look), look
             )
             panel.margins(x=0.01)
         axes[0].figure.legend(
@@ -79,7 +79,7 @@ def _key(hidden: bool, look: Theme) -> list[Line2D]:
     if not hidden:
         return [
             series,
-            Line2D([], [], color=look.ink, linewidth=1.4, label="the model (its colour)"),
+            Line2D([], [], color=look.ink, linewidth=1.4, label="the model (its color)"),
         ]
     true = Line2D(
         [],
@@ -98,6 +98,6 @@ def _key(hidden: bool, look: Theme) -> list[Line2D]:
         marker="o",
         markersize=4,
         color=look.ink,
-        label="the model (its colour)",
+        label="the model (its color)",
     )
     return [series, true, label]

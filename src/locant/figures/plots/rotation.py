@@ -30,7 +30,7 @@ def draw(
     ) as axes:
         for at, (one, pair) in enumerate(zip(axes, pairs, strict=True)):
             for ends, label, shade in (
-                (queries[:, at], "query", frame.colour),
+                (queries[:, at], "query", frame.color),
                 (keys[:, at], "key", frame.look.muted),
             ):
                 _arrows(one, ends, label, shade)

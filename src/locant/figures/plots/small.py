@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-COLOURS = 256
+COLORS = 256
 
 
 def shrink(path: Path) -> Path:
@@ -21,7 +21,7 @@ def shrink(path: Path) -> Path:
         plain = whole.convert("RGB")
         dots = whole.info["dpi"]
     small = plain.quantize(
-        COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        COLORS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
     )
     small.save(path, pnginfo=kept, dpi=dots, optimize=True)
     return path

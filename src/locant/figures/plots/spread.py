@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from locant.figures.plots.colours import mixed
+from locant.figures.plots.colors import mixed
 from locant.figures.plots.entrants import Entrant
 from locant.figures.plots.frame import PLAIN, Array, Frame
 from locant.figures.plots.panels import panels
@@ -37,9 +37,7 @@ def draw(
         for panel, one, some in zip(axes, entrants, histograms, strict=True):
             panel.stairs(pooled(some, edges, "normal"), edges, fill=True, color=pale)
             panel.minorticks_off()
-            panel.stairs(
-                pooled(some, edges, "faulty"), edges, color=one.colour(look), linewidth=1.5
-            )
+            panel.stairs(pooled(some, edges, "faulty"), edges, color=one.color(look), linewidth=1.5)
         handles = [
             Patch(color=pale, label="normal"),
             Patch(fill=False, edgecolor=look.ink, label="faulty (the entrant's color)"),

@@ -16,7 +16,7 @@ def draw(
     turn."""
     with frame.axes(1, 2, size=(8.6, 3.8), title="positions in one full turn") as axes:
         for one, kind in zip(axes, ("linear", "log"), strict=True):
-            one.plot(dimensions, wavelengths, "o", markersize=5, color=frame.colour)
+            one.plot(dimensions, wavelengths, "o", markersize=5, color=frame.color)
             one.set_yscale(kind)
             integer_ticks(one.xaxis)
             one.set_xlabel("dimension")

@@ -29,6 +29,7 @@ HOOKS: dict[str, Callable[[Encoding, float, float], WorkedPart]] = {
     "embed": embed_steps.work_out,
     "rotate": rotate_steps.work_out,
     "bias": bias_steps.work_out,
+    "state_bias": bias_steps.work_out_states,
     "rescore": score_steps.work_out_rescore,
     "mix": score_steps.work_out_mix,
 }

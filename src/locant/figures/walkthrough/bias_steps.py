@@ -6,10 +6,11 @@ It is a slope times the distance, a number that a bucket of distances shares, or
 from __future__ import annotations
 
 import numpy as np
+import torch
 
-from locant.attention.backends.tiled.block_bias import check_bias
 from locant.encodings.base import Encoding
-from locant.figures.data.base import Array, as_positions, on_axes
+from locant.encodings.hooks import check_bias
+from locant.figures.data.base import Array, added_to_scores, as_positions, on_axes
 from locant.figures.walkthrough.arithmetic import WorkedPart, aligned, factor, fixed, shortest
 
 MIN_KEYS = 256  # examined on the key's side of the query, at least
@@ -23,15 +24,12 @@ def work_out(encoding: Encoding, position: float, key: float) -> WorkedPart:
     lines = [f"the key stands {_distance(offset)}"]
     if slope is None:
         lines += _bucket(encoding, position, offset)
-    rows = []
-    for head, (value, relative) in enumerate(zip(bias, bias - bias_at_query, strict=True)):
-        sum_ = fixed(value)
-        if slope is not None:
-            sum_ = f"{shortest(slope[head])}·{shortest(abs(offset))} = {shortest(value)}"
-        weight = f"relative weight e^{factor(relative, fixed)} = {fixed(np.exp(relative))}"
-        rows.append((f"head {head + 1}", sum_, weight))
-    lines += aligned(rows)
-    lines.append("(1 is the weight of an equal key at the query's own position)")
+    if slope is None:
+        sums = [fixed(value) for value in bias]
+    else:
+        products = [f"{shortest(one)}·{shortest(abs(offset))}" for one in slope]
+        sums = [f"{text} = {shortest(value)}" for text, value in zip(products, bias, strict=True)]
+    lines += weights_by_head(sums, bias - bias_at_query)
     numbers = {
         "offset": offset,
         "bias": bias.tolist(),
@@ -39,6 +37,38 @@ def work_out(encoding: Encoding, position: float, key: float) -> WorkedPart:
     }
     title = f"added to the score of a query at {shortest(position)} and a key at {shortest(key)}"
     return WorkedPart("bias", title, lines, numbers)
+
+
+def weights_by_head(sums: list[str], relative: Array) -> list[str]:
+    """Write how each head's number, written as a sum, changes the weight of a key.
+
+    relative  the number of each head, less that of an equal key at the query's own position
+    """
+    rows = []
+    for head, (sum_, value) in enumerate(zip(sums, relative, strict=True)):
+        weight = f"relative weight e^{factor(value, fixed)} = {fixed(np.exp(value))}"
+        rows.append((f"head {head + 1}", sum_, weight))
+    return [*aligned(rows), "(1 is the weight of an equal key at the query's own position)"]
+
+
+def work_out_states(encoding: Encoding, position: float, key: float) -> WorkedPart:
+    """Work out the bias from states of equal tokens, at every position from one to the other."""
+    low, high = sorted((float(position), float(key)))
+    tokens_at = sorted({low, high, *np.arange(np.ceil(low), high).tolist()})
+    found = added_to_scores(encoding, as_positions(position), as_positions(*tokens_at))
+    if found is None:
+        found = torch.zeros(encoding.shape.heads, 1, len(tokens_at))
+    values = found[:, 0].numpy()
+    bias = values[:, tokens_at.index(key)]
+    lines = [
+        f"equal tokens stand at {shortest(low)} to {shortest(high)}, "
+        f"the key {_distance(key - position)}"
+    ]
+    lines += weights_by_head(
+        [fixed(value) for value in bias], bias - values[:, tokens_at.index(position)]
+    )
+    title = f"added to the score of a query at {shortest(position)} and a key at {shortest(key)}"
+    return WorkedPart("state_bias", title, lines, {"bias": bias.tolist()})
 
 
 def _bias(encoding: Encoding, position: float, keys: Array) -> Array:

@@ -46,7 +46,10 @@ def work_out_rescore(encoding: Encoding, position: float, key: float) -> WorkedP
     sum_ = f"{fixed(before)} + {fixed(change)} = {fixed(after)}".replace("+ −", "− ")
     lines.append(f"score with positions: {sum_}")
     numbers = {"before": before, "after": after, "key_gets": added.tolist()}
-    return WorkedPart("rescore", query_and_key(position, key, width), lines, numbers)
+    title = query_and_key(position, key, width)
+    if not encoding.goes_by_positions:  # by the keys in between, of which there are none
+        title += ", with no other key"
+    return WorkedPart("rescore", title, lines, numbers)
 
 
 def _score(encoding: Encoding, q: Tensor, k: Tensor, position: float, key: float) -> float:
@@ -60,18 +63,25 @@ def _score(encoding: Encoding, q: Tensor, k: Tensor, position: float, key: float
 
 
 def work_out_mix(encoding: Encoding, position: float, key: float) -> WorkedPart:
-    """Work out what the distance alone adds to the output: a value of zeros gets all the weight."""
+    """Work out what the distance alone makes of a value that gets all the weight.
+
+    The value is zeros, or ones where zeros stay zeros.
+    """
     heads, width = encoding.shape.heads, encoding.shape.head
     weight = torch.ones(1, heads, 1, 1, dtype=torch.float64)
-    zeros = torch.zeros(1, heads, 1, width, dtype=torch.float64)
+    value = torch.zeros(1, heads, 1, width, dtype=torch.float64)
     q_pos = on_axes(encoding, as_positions(position))
     k_pos = on_axes(encoding, as_positions(key))
-    out = encoding.mix(weight, zeros, q_pos, k_pos)[0, 0, 0].tolist()
+    found = encoding.mix(weight, value, q_pos, k_pos)
+    what = "zeros"
+    if not bool(found.any()):
+        found, what = encoding.mix(weight, value + 1, q_pos, k_pos), "ones"
+    out = found[0, 0, 0].tolist()
     title = (
         f"a value at {shortest(key)} seen from a query at {shortest(position)}, "
         f"in a head of width {width}"
     )
-    lines = [f"a value of zeros comes out as {vector(out)}"]
+    lines = [f"a value of {what} comes out as {vector(out)}"]
     return WorkedPart("mix", title, lines, {"value_gets": out})
 
 

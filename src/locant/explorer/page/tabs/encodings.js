@@ -80,7 +80,7 @@ export function build(root, start, given, save) {
       const { label } = named[chosen[side]];
       if (reason) figure.explain(`${label}, ${pictures[view].label}: ${reason}`);
       else if (source) figure.showImage(source, `${label}: ${pictures[view].caption}`);
-      else figure.show(() => plot.draw(numbers, named[chosen[side]], ends));
+      else figure.show((size) => plot.draw(numbers, named[chosen[side]], ends, size));
     });
   };
   const drawers = Object.fromEntries(views.map((view) => [view, latest(() => drawOne(view))]));

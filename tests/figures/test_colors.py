@@ -1,4 +1,4 @@
-"""Colours that can be told apart, by colour-blind readers too, on white and on dark."""
+"""Colors that can be told apart, by color-blind readers too, on white and on dark."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import locant
-from locant.figures.plots.colours import COLOURS, SPARE, THEMES, colour, dash, mixed, shades
+from locant.figures.plots.colors import COLORS, SPARE, THEMES, color_of, dash, mixed, shades
 
-ALL = [*COLOURS.values(), *SPARE]
+ALL = [*COLORS.values(), *SPARE]
 # what is seen of linear red, green and blue: Machado, Oliveira and Fernandes 2009, severity 1
 SIGHT = {
     "normal": np.eye(3),
@@ -55,7 +55,7 @@ def lab(light):
 
 
 def difference(one, other):
-    """CIEDE2000 of two CIELAB colours: Sharma, Wu and Dalal 2005."""
+    """CIEDE2000 of two CIELAB colors: Sharma, Wu and Dalal 2005."""
     (l1, a1, b1), (l2, a2, b2) = one, other
     chroma = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
     a1, a2 = (a * (1.5 - 0.5 * np.sqrt(chroma**7 / (chroma**7 + 25**7))) for a in (a1, a2))
@@ -83,7 +83,7 @@ def difference(one, other):
 
 
 def contrast(one, other):
-    """Of WCAG 2: 1 for equal colours, 21 for black on white."""
+    """Of WCAG 2: 1 for equal colors, 21 for black on white."""
     low, high = sorted(float(linear(code) @ XYZ[1]) for code in (one, other))
     return (high + 0.05) / (low + 0.05)
 
@@ -98,12 +98,12 @@ def contrast(one, other):
         ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
     ],
 )
-def test_the_difference_of_colours_is_the_published_one(one, other, expected):
+def test_the_difference_of_colors_is_the_published_one(one, other, expected):
     assert difference(one, other) == pytest.approx(expected, abs=5e-5)
 
 
-def test_every_encoding_and_control_has_a_colour_of_its_own():
-    assert {*locant.names(), "none", "scrambled"} <= set(COLOURS)
+def test_every_encoding_and_control_has_a_color_of_its_own():
+    assert {*locant.names(), "none", "scrambled"} <= set(COLORS)
     assert len(set(ALL)) == len(ALL)
 
 
@@ -111,9 +111,9 @@ def test_every_encoding_and_control_has_a_colour_of_its_own():
     ("sight", "least", "least_of_all"),
     [("normal", 14.0, 7.0), ("protanopia", 8.9, 4.4), ("deuteranopia", 8.9, 4.4)],
 )
-def test_any_two_colours_can_be_told_apart(sight, least, least_of_all):
+def test_any_two_colors_can_be_told_apart(sight, least, least_of_all):
     """The first shelf and the spare ones by far; all of them by half as much."""
-    first = [*list(COLOURS.values())[:13], *SPARE]
+    first = [*list(COLORS.values())[:13], *SPARE]
     for codes, bound in ((first, least), (ALL, least_of_all)):
         seen = {code: lab(linear(code) @ SIGHT[sight].T) for code in codes}
         apart = {pair: difference(seen[pair[0]], seen[pair[1]]) for pair in combinations(codes, 2)}
@@ -122,26 +122,25 @@ def test_any_two_colours_can_be_told_apart(sight, least, least_of_all):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_colours_and_words_are_readable_on_the_paper(theme):
+def test_colors_and_words_are_readable_on_the_paper(theme):
     look = THEMES[theme]
     assert min(contrast(code, look.paper) for code in ALL) >= 3.0
     assert min(contrast(ink, look.paper) for ink in (look.ink, look.muted)) >= 4.5
     assert (
-        min(contrast(code, look.paper) for name in COLOURS for code in shades(name, 4, theme))
-        >= 3.0
+        min(contrast(code, look.paper) for name in COLORS for code in shades(name, 4, theme)) >= 3.0
     )
 
 
-def test_lines_that_are_close_in_colour_differ_in_their_dashes_too():
-    assert len({(colour(name), dash(name)) for name in COLOURS}) == len(COLOURS)
-    assert len({dash(name) for name in COLOURS}) >= 5
+def test_lines_that_are_close_in_color_differ_in_their_dashes_too():
+    assert len({(color_of(name), dash(name)) for name in COLORS}) == len(COLORS)
+    assert len({dash(name) for name in COLORS}) >= 5
 
 
-def test_a_name_of_a_users_own_has_the_same_colour_in_every_run_and_folder():
+def test_a_name_of_a_users_own_has_the_same_color_in_every_run_and_folder():
     names = [f"mine.py:{letter}" for letter in "ABCDEFGHIJ"]
     code = (
-        "from locant.figures.plots.colours import colour\n"
-        f"print([colour('some/where/' + name) for name in {names}])"
+        "from locant.figures.plots.colors import color_of\n"
+        f"print([color_of('some/where/' + name) for name in {names}])"
     )
     runs = {
         subprocess.run(
@@ -152,22 +151,22 @@ def test_a_name_of_a_users_own_has_the_same_colour_in_every_run_and_folder():
         ).stdout
         for seed in ("1", "2")
     }
-    assert runs == {f"{[colour(name) for name in names]}\n"}
-    assert {colour(name) for name in names} == set(SPARE)
+    assert runs == {f"{[color_of(name) for name in names]}\n"}
+    assert {color_of(name) for name in names} == set(SPARE)
 
 
-def test_shades_go_from_near_the_ink_to_the_colour():
-    assert shades("rotary", 1) == [colour("rotary")]
+def test_shades_go_from_near_the_ink_to_the_color():
+    assert shades("rotary", 1) == [color_of("rotary")]
     for theme, look in THEMES.items():
         several = shades("t5", 5, theme)
         assert len(set(several)) == 5
-        assert several[0] == mixed(colour("t5"), look.ink, 0.6)
-        assert several[-1] == colour("t5")
+        assert several[0] == mixed(color_of("t5"), look.ink, 0.6)
+        assert several[-1] == color_of("t5")
 
 
-def test_colours_are_plain_values_that_need_no_library():
+def test_colors_are_plain_values_that_need_no_library():
     code = (
-        "import sys, locant.figures.plots.colours\n"
+        "import sys, locant.figures.plots.colors\n"
         "assert not {'matplotlib', 'numpy', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

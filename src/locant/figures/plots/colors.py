@@ -6,7 +6,7 @@ deuteranopia or protanopia), any two of all by half as much, and all are readabl
 dark (contrast ≥ 3 : 1). A dash goes with each
 color, so that no line depends on color alone.
 
->>> colour("rotary"), colour("mine.py:Mine")
+>>> color_of("rotary"), color_of("mine.py:Mine")
 ('#d01a00', '#68689c')
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-COLOURS = {
+COLORS = {
     "none": "#828282",  # the controls are gray and dull
     "scrambled": "#825b68",
     "sinusoidal": "#8f0df7",  # added to the input: violets, blues, a deep green
@@ -38,6 +38,14 @@ COLOURS = {
     "swin": "#776644",
     "log_cpb": "#667777",
     "transformer_xl": "#dd2277",
+    "time2vec": "#5566dd",
+    "xpos": "#ff0022",
+    "rope_mixed": "#dd7766",
+    "forgetting": "#bb00bb",
+    "inkling": "#227788",
+    "deberta": "#bb3333",
+    "cope": "#b469b4",
+    "erpe": "#879696",
 }
 SPARE = ("#f75b9c", "#d0274e", "#68689c")  # for encodings that are not ours
 DASHES: tuple[tuple[float, ...], ...] = (
@@ -84,10 +92,10 @@ THEMES = {
 }
 
 
-def colour(name: str) -> str:
+def color_of(name: str) -> str:
     """Return the color of an encoding; for a name that is not ours, a spare one that depends on
     the name only."""
-    return COLOURS.get(name) or SPARE[_number(name) % len(SPARE)]
+    return COLORS.get(name) or SPARE[_number(name) % len(SPARE)]
 
 
 def dash(name: str) -> tuple[float, ...]:
@@ -96,7 +104,7 @@ def dash(name: str) -> tuple[float, ...]:
     >>> dash("none"), dash("scrambled")
     ((), (6, 2))
     """
-    known = list(COLOURS)
+    known = list(COLORS)
     return DASHES[(known.index(name) if name in known else _number(name)) % len(DASHES)]
 
 
@@ -108,7 +116,7 @@ def shades(name: str, count: int, theme: str = "light") -> list[str]:
     """
     left = range(count - 1, -1, -1)
     return [
-        mixed(colour(name), THEMES[theme].ink, NEAR_INK * at / max(count - 1, 1)) for at in left
+        mixed(color_of(name), THEMES[theme].ink, NEAR_INK * at / max(count - 1, 1)) for at in left
     ]
 
 
