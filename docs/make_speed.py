@@ -1,4 +1,4 @@
-"""Copy README's tables of speed from docs/speed.md, which is what `locant bench` printed.
+"""Copy the tables of docs/performance.md from docs/speed.md, which is what `locant bench` printed.
 
 locant bench --markdown --out docs/pictures/growth.png > docs/speed.md
 python docs/make_speed.py
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HOME = Path(__file__).parent
-README, MEASURED = HOME.parent / "README.md", HOME / "speed.md"
+SHOWN, MEASURED = HOME / "performance.md", HOME / "speed.md"
 BEGIN, END = "<!-- made by docs/make_speed.py -->\n", "<!-- end -->\n"
 ROTATION, BIAS = "Rotating q and k, (8, 8, {}, 64)", "Attention with a bias"
 TOKEN, STEP, SWEEP = "One new token", "Training steps", "A textbook loop's time"
@@ -18,7 +18,7 @@ BOTH, FASTER = "forward + backward", "times as fast as a textbook loop"
 
 
 class Quoted(NamedTuple):
-    """A line of README's first table: what it says, and where its number stands (a row by how its
+    """A line of the page's first table: what it says, and where its number stands (a row by how its
     name begins)."""
 
     work: str
@@ -83,7 +83,7 @@ QUOTED = [
 
 
 def section(told: str) -> str:
-    """What README shows: when and on what, the numbers that matter most, and attention by
+    """What the page shows: when and on what, the numbers that matter most, and attention by
     length."""
     first, *tables = told.split("\n### ")
     lines = [f"| {one.work} | {number(tables, one)} | {one.unit} |" for one in QUOTED]
@@ -125,18 +125,18 @@ def find(tables: list[str], start: str) -> str:
     return found[0]
 
 
-def renewed(readme: str, told: str) -> str:
-    """README with its section made anew."""
-    before, rest = readme.split(BEGIN)
+def renewed(page: str, told: str) -> str:
+    """The page with its section made anew."""
+    before, rest = page.split(BEGIN)
     return before + BEGIN + section(told) + END + rest.split(END, 1)[1]
 
 
 def main() -> None:
-    README.write_text(
-        renewed(README.read_text(encoding="utf-8"), MEASURED.read_text(encoding="utf-8")),
+    SHOWN.write_text(
+        renewed(SHOWN.read_text(encoding="utf-8"), MEASURED.read_text(encoding="utf-8")),
         encoding="utf-8",
     )
-    print(f"README.md: {len(QUOTED)} numbers of {MEASURED.name}")
+    print(f"{SHOWN.name}: {len(QUOTED)} numbers of {MEASURED.name}")
 
 
 if __name__ == "__main__":
