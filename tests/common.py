@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import locant
+from locant.encodings.base import senses
 
 VARIANTS = {  # options that change the formula, beside every encoding as it comes
     "sinusoidal halves": ("sinusoidal", {"layout": "halves"}),
@@ -13,6 +14,7 @@ VARIANTS = {  # options that change the formula, beside every encoding as it com
     "kerple power": ("kerple", {"kernel": "power"}),
     "alibi causal": ("alibi", {"sides": "causal"}),
     "alibi two-sided": ("alibi", {"sides": "two-sided"}),
+    "alibi learned": ("alibi", {"slopes": "learned"}),
     "rotary interleaved": ("rotary", {"pairing": "interleaved"}),
     "rotary partial": ("rotary", {"width": 4}),
     "rotary linear": ("rotary", {"scaling": {"type": "linear", "factor": 4.0}}),
@@ -34,6 +36,9 @@ VARIANTS = {  # options that change the formula, beside every encoding as it com
             }
         },
     ),
+    "rotary proportional": ("rotary", {"scaling": {"type": "proportional", "share": 0.5}}),
+    "rotary temperature": ("rotary", {"query_temperature": {"beta": 0.5, "length": 100}}),
+    "none temperature": ("none", {"query_temperature": {"beta": 0.5, "length": 100}}),
     "rotary llama3": (
         "rotary",
         {"scaling": {"type": "llama3", "factor": 8.0, "original_length": 64}},
@@ -76,3 +81,16 @@ def qkv(
     keys = queries if keys is None else keys
     sizes = [(batch, heads, queries, width), *[(batch, groups or heads, keys, width)] * 2]
     return [torch.randn(size, generator=draw, dtype=torch.float64).to(dtype) for size in sizes]
+
+
+def states_of(encoding, queries, keys, batch=2, dtype=torch.float32):
+    """States of fixed random tokens as arguments of `attend`; none for an encoding without `sense`.
+
+    The queries are the last of the tokens.
+    """
+    if not senses(encoding):
+        return {}
+    count, draw = max(queries, keys), torch.Generator().manual_seed(4)
+    x = torch.randn(1, count, encoding.shape.dim, generator=draw).to(dtype)
+    state = encoding.sense(x.expand(batch, -1, -1), torch.arange(count))
+    return {"q_state": state[..., count - queries :, :], "k_state": state[..., count - keys :, :]}

@@ -19,11 +19,13 @@ ORDER = [  # the way of the data; neighbours in one set may know each other
     {"attention"},
     {"nn"},
     {"lab.tasks", "lab.training", "anomaly.series", "anomaly.metrics", "anomaly.baselines"},
-    {"anomaly.detector", "certification", "testing", "lab.study", "lab.study_files", "lab.engine"}
+    {"anomaly.detector", "certification", "lab.study", "lab.study_files", "lab.engine"}
+    | {"lab.field_errors"}
     | {"lab.store", "lab.studies", "lab.binding", "lab.own_data", "lab.own_encodings"}
-    | {"lab.progress"},
+    | {"lab.progress", "lab.depth", "lab.needs"},
     {"lab.statistics", "figures.data", "figures.walkthrough", "figures.plots"},
-    {"lab.report", "lab.study_result", "lab.comparison", "lab.compare"},
+    {"lab.report", "lab.study_result", "lab.comparison", "lab.compare", "lab.advice"}
+    | {"hf", "testing"},
     {"explorer", "bench"},
     {"cli", "__main__"},
 ]

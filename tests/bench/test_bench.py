@@ -10,11 +10,13 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from locant.bench import ratio
+import locant
+from locant.bench import biases, ratio
 from locant.bench.alone import added_megabytes, alone
 from locant.bench.ratio import MIN_TURNS, Ratio, ratios, turns
 from locant.bench.result_table import Cost, Table
 from locant.cli.app import app
+from locant.encodings.registry import describe
 from locant.figures.plots import growth
 from locant.figures.plots.saving import save
 
@@ -132,11 +134,13 @@ def test_every_part_measures_something_and_json_holds_it_all(tmp_path):
         "rotation-128",
         "biases",
         "memory",
+        "packed",
         "decoding",
         "step",
         "training",
         "sweep",
         "engine",
+        "t5",
     ]
     assert all(table["rows"] for table in told["tables"])
     assert (tmp_path / "growth.png").stat().st_size > 10_000
@@ -154,3 +158,15 @@ def test_growth_is_drawn_by_length(tmp_path):
         25.0,
     ]  # none at all cannot stand on a logarithmic scale
     save(axes, tmp_path / "growth.svg")
+
+
+@pytest.mark.parametrize("line", biases.SECOND_SHELF, ids=lambda line: line.name)
+def test_a_bias_of_the_second_shelf_is_measured_short_and_long(line):
+    assert [n for n in biases.LENGTHS if line.measured_at(n)] == [1024, 8192]
+    biases._work(line, 32)()  # forward and backward, states and all learned numbers included
+
+
+def test_every_second_shelf_bias_on_the_scores_has_a_line():
+    measured = {line.encoding for line in biases.LINES}
+    on_scores = {n for n in locant.names() if {"bias", "state_bias"} & {*describe(n).hooks}}
+    assert on_scores <= measured

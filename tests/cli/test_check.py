@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import locant
+from locant.testing import assert_certified
+
 LOCANT = Path(sys.executable).with_name("locant")
 WRONG = Path(__file__).parents[2] / "examples" / "wrong"
 SMALL = ("--quick", "--dim", "16", "--heads", "2", "--length", "32")
@@ -72,6 +75,15 @@ def test_one_encoding_that_keeps_its_claims_is_told_in_sentences_with_status_0()
     assert "✓ shift       Moving every position by the same amount changes no score." in done.stdout
     assert done.stdout.endswith("rotary: 2 hold, none fails\n")
     assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_the_command_and_the_function_take_the_same_effort_by_themselves():
+    small = ("--dim", "16", "--heads", "2", "--length", "32")
+    papers = json.loads(check("rotary", *small, "--only", "shift", "--json").stdout)
+    command = (papers if isinstance(papers, dict) else papers[0])["effort"]
+    rope = locant.make("rotary", dim=16, heads=2, length=32)
+    function = locant.certify(rope, only="shift").effort
+    assert command == function == assert_certified(rope, only="shift").effort == "usual"
 
 
 def test_options_are_certified_and_named():
@@ -238,7 +250,7 @@ def test_a_page_that_cannot_be_written_in_the_end_loses_no_certificate(tmp_path)
     done = check("mine.py:Near", *SMALL, "--only", "causal", "--html", "page.html", cwd=tmp_path)
     assert done.returncode == 2
     assert "--html page.html cannot be written: Is a directory" in done.stderr
-    assert "mine.py:Near: 1 hold, none fails" in done.stdout
+    assert "mine.py:Near: 1 holds, none fails" in done.stdout
 
 
 # ---------------------------------------------------------------- Ctrl-C

@@ -81,16 +81,22 @@ def test_help_says_what_locant_is_and_names_its_commands():
 LEARNED = {  # by hand, at dim 32, heads 4, length 100
     "alibi": 0,
     "continuous": 128 + 128 + 128 * 32 + 32,
+    "cope": 65 * 8,
+    "deberta": 4 * 256 * 32,
     "dynamic": 2 * 32 + 32 * 32 + 32 + 32 * 4,
+    "erpe": 4 * 199,
     "fire": 2 + 2 * 32 + 32 * 4,
+    "forgetting": 4 * 32 + 4,
     "fourier": 16 + 32 * 128 + 128 + 128 * 32 + 32,
     "hybrid": 3201,
+    "inkling": 4 * 16 * 32 + 16 * 128,
     "kerple": 8,
     "learned": 3200,
     "log_cpb": 512 + 512 + 512 * 4,
     "none": 0,
     "pope": 32,
     "relative": 257 * 4,
+    "rope_mixed": 16,
     "rotary": 0,
     "sandwich": 0,
     "shaw": 2 * 33 * 8,
@@ -98,14 +104,20 @@ LEARNED = {  # by hand, at dim 32, heads 4, length 100
     "swin": 15 * 4,
     "t5": 128,
     "tape": 0,
+    "time2vec": 64,
     "transformer_xl": 2 * 32 + 32 * 32,
+    "xpos": 0,
 }
 SIZE = ("--dim", "32", "--heads", "4", "--length", "100")
 
 
 def test_list_as_json_has_every_encoding_with_its_learned_count():
     rows = json.loads(works("list", "--json", *SIZE))
-    assert {row["name"]: row["learned"] for row in rows} == LEARNED
+    assert {row["name"]: row["parameters"] for row in rows} == LEARNED
+    assert all(row["learned"] == row["parameters"] for row in rows)
+    formulas = {row["name"]: row["parameter_count"] for row in rows}
+    assert formulas["learned"] == "length * dim"
+    assert all(row["learned_formula"] == formulas[row["name"]] for row in rows)
     for row in rows:
         said = catalog.describe(row["name"])
         assert row["claims"] == said.claims
@@ -162,7 +174,7 @@ def test_a_users_file_is_listed_without_being_run(mine):
     text = works("list", "rotary", "mine.py:Near", "--heads", "8", cwd=mine.parent)
     assert re.search(r"mine\.py:Near +scores +24 +order side near", text)
     (row,) = json.loads(works("list", f"{mine}:Near", "--json"))
-    assert (row["learned"], row["acts_on"], row["title"]) == (
+    assert (row["parameters"], row["acts_on"], row["title"]) == (
         12,
         ["scores"],
         "Nähe: a price for distance − nothing else.",

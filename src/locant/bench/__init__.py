@@ -13,4 +13,5 @@ PARTS = {
     "step": "step",
     "training": "training",
     "sweep": "sweep",
+    "t5": "t5_encoder",
 }

@@ -2,13 +2,16 @@
 
 Forward and backward, one row, 8 heads of 64. Every cell is measured in a process of its own, by
 turns with plain attention. A "materialized" bias is an (H,Q,K) tensor that is given to torch's
-attention, as most libraries do; computing it is part of every pass, on all lines.
+attention, as most libraries do; computing it is part of every pass, on all lines, and so is reading
+the states of tokens.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import torch
 
@@ -17,6 +20,7 @@ from locant.bench.alone import Unmeasured, added_megabytes, alone
 from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import Ratio, Work, over, turns
 from locant.bench.result_table import Cell, Cost, Table, megabytes
+from locant.encodings.hooks import sense
 from locant.encodings.registry import make
 
 HEADS, WIDTH = 8, 64
@@ -33,7 +37,11 @@ class Line:
     irregular: bool = False
     batch: int = 1  # rows; of more than one, each is padded to another length
     backend: str = "auto"
-    max_distance: int | None = None  # how far a table goes, where not as far as usual
+    options: Mapping[str, Any] | None = None  # of the encoding
+    lengths: tuple[int, ...] = ()  # at which it is measured, where not at all up to `most`
+
+    def measured_at(self, length: int) -> bool:
+        return length <= self.most and (not self.lengths or length in self.lengths)
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,18 @@ class BenchResult:
 
 
 PLAIN = Line("plain, causal", "none", 16384)
+SHORT_AND_LONG = (1024, 8192)
+SECOND_SHELF = [  # causal
+    Line("kerple, log", "kerple", 8192, lengths=SHORT_AND_LONG),
+    Line("kerple, power", "kerple", 8192, options={"kernel": "power"}, lengths=SHORT_AND_LONG),
+    Line("sandwich", "sandwich", 8192, lengths=SHORT_AND_LONG),
+    Line("dynamic", "dynamic", 8192, lengths=SHORT_AND_LONG),
+    Line("swin, one axis", "swin", 8192, lengths=SHORT_AND_LONG),
+    Line("log_cpb, one axis", "log_cpb", 8192, lengths=SHORT_AND_LONG),
+    Line("fire (by positions)", "fire", 8192, lengths=SHORT_AND_LONG),
+    Line("forgetting (by the tokens)", "forgetting", 8192, lengths=SHORT_AND_LONG),
+    Line("inkling (by the tokens)", "inkling", 8192, lengths=SHORT_AND_LONG),
+]
 LINES = [
     PLAIN,
     Line("t5, causal", "t5", 16384),
@@ -66,10 +86,11 @@ LINES = [
         4096,
         causal=False,
         irregular=True,
-        max_distance=3 * 4096,
+        options={"max_distance": 3 * 4096},
     ),
     Line("alibi, causal, real time stamps", "alibi", 4096, irregular=True),
     Line("alibi, both sides, real time stamps", "alibi", 4096, causal=False, irregular=True),
+    *SECOND_SHELF,
 ]
 LENGTHS, QUICK = (512, 1024, 2048, 4096, 8192, 16384), (256, 1024)
 
@@ -83,7 +104,7 @@ def measure(options: BenchOptions) -> list[BenchResult]:
     found = []
     for line in LINES:
         for length in QUICK if options.quick else LENGTHS:
-            if length <= line.most:
+            if line.measured_at(length):
                 options.report(f"{line.name} at {length:,}")
                 try:
                     found.append(alone(_measure, options.threads, line, length, options.seconds))
@@ -134,8 +155,9 @@ def _measure(line: Line, length: int, seconds: float) -> BenchResult:
 
 
 def _work(line: Line, length: int) -> Work:
-    options = {} if line.max_distance is None else {"max_distance": line.max_distance}
+    options = line.options or {}
     encoding = make(line.encoding, dim=HEADS * WIDTH, heads=HEADS, length=length, **options)
+    x = torch.randn(line.batch, length, HEADS * WIDTH)  # what states are read from
     size = (line.batch, HEADS, length, WIDTH)
     q, k, v = (torch.randn(size, requires_grad=True) for _ in range(3))
     grad, leaves = torch.randn(size), [q, k, v, *encoding.parameters()]
@@ -146,6 +168,7 @@ def _work(line: Line, length: int) -> Work:
     mask = None if line.encoding == "none" else mask
 
     def run() -> None:
+        states = sense(encoding, x, pos)
         out = attend(
             q,
             k,
@@ -156,6 +179,8 @@ def _work(line: Line, length: int) -> Work:
             causal=line.causal,
             mask=mask,
             backend=line.backend,
+            q_state=None if states is None else states.q,
+            k_state=None if states is None else states.k,
         )
         torch.autograd.grad(out, leaves, grad)
 

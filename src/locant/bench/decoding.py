@@ -17,6 +17,7 @@ from locant.bench.alone import added_megabytes, alone
 from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import MAX_TURNS, Ratio, Work, ratios
 from locant.bench.result_table import Cell, Table, megabytes
+from locant.encodings.base import senses
 from locant.encodings.registry import claiming, make
 
 HEADS, WIDTH = 8, 64
@@ -71,7 +72,11 @@ class Steps:
         with torch.no_grad():
             _, small = self.layer.step(first, torch.arange(2))  # how wide an encoding's keys are
         k, v = (torch.randn(1, key_heads, keys, part.shape[-1]) for part in (small.k, small.v))
-        self.first = self.cache = Cache(k, v, torch.arange(keys))
+        pos, state = torch.arange(keys), None
+        if senses(encoding):
+            with torch.no_grad():
+                state = encoding.sense(torch.randn(1, keys, HEADS * WIDTH), pos)
+        self.first = self.cache = Cache(k, v, pos, state)
 
     @property
     def megabytes(self) -> float:

@@ -1,4 +1,4 @@
-"""Peak memory of one long forward pass with masks, dropout, half precision, vectors by distance."""
+"""Peak memory of long passes: masks, dropout, half precision, vectors by distance; packed rows."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from locant.encodings.registry import make
 
 HEADS, WIDTH = 2, 32
 LENGTH, QUICK = 16384, 1024
+PACKED, COUNTS, QUICK_PACKED, QUICK_COUNTS = 2048, (4, 8, 16), 256, (4,)
+PACKED_ENCODINGS = ("none", "rotary", "t5", "alibi")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,45 @@ def tables(options: BenchOptions) -> list[Table]:
         "MB is what one pass adds at its peak, beside queries, keys, values and the mask that is "
         "given."
     )
-    return [Table("memory", title, ["adds", "backend"], rows, note)]
+    return [Table("memory", title, ["adds", "backend"], rows, note), _packed_table(options)]
+
+
+def _packed_table(options: BenchOptions) -> Table:
+    """Measure rows of packed sequences that attention knows by their lengths."""
+    length = QUICK_PACKED if options.quick else PACKED
+    counts = QUICK_COUNTS if options.quick else COUNTS
+    rows: list[tuple[str, list[Cell]]] = []
+    for name in PACKED_ENCODINGS:
+        for causal in (True,) if options.quick else (False, True):
+            kind = f"{name}, causal" if causal else name
+            options.report(f"memory of packed sequences: {kind}")
+            cells: list[Cell] = []
+            for count in counts:
+                added = alone(_measure_packed, options.threads, name, causal, count, length)
+                cells.append(megabytes(added))
+            rows.append((kind, cells))
+    title = (
+        f"Memory of packed sequences of {length:,} tokens, forward and backward, "
+        f"{HEADS} heads of {WIDTH}"
+    )
+    note = "The mask is the sequences' lengths (positions.packed(…).segments): no (T,T) tensor."
+    columns = [f"{count} in a row" for count in counts]
+    return Table("packed", title, columns, rows, note)
+
+
+def _measure_packed(name: str, causal: bool, count: int, length: int) -> float | None:
+    encoding = make(name, dim=HEADS * WIDTH, heads=HEADS, length=length)
+
+    def run(count: int) -> None:
+        packing = positions.packed([length] * count)
+        pos = packing.positions
+        q, k, v = (torch.randn(1, HEADS, len(pos), WIDTH, requires_grad=True) for _ in range(3))
+        where = {"encoding": encoding, "q_pos": pos, "k_pos": pos, "causal": causal}
+        out = attend(q, k, v, **where, mask=packing.segments)  # type: ignore[arg-type]
+        torch.autograd.grad(out.sum(), [q, k, v, *encoding.parameters()], allow_unused=True)
+
+    run(1)  # what torch loads once is not counted
+    return added_megabytes(lambda: run(count))
 
 
 def _measure(line: Line, length: int) -> tuple[float | None, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from locant.attention.dispatch import plan
+from locant.attention.planning import plan
 from locant.bench.alone import added_megabytes, alone
 from locant.bench.bench_options import BenchOptions
 from locant.bench.ratio import Ratio, Work, ratios

@@ -14,6 +14,7 @@ A command whose option was renamed keeps the old spelling for one release:
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,15 +24,24 @@ import typer
 from typer.core import TyperCommand
 
 from locant._internal.assignments import parse_assignment
+from locant.cli._completion import complete_encoding
 
 STORE = Path("locant-results/runs.sqlite")
 
 EncodingsArgument = Annotated[
-    list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")
+    list[str] | None,
+    typer.Argument(
+        help="Names, or path.py:Class; all by default. Or a model: a folder, a GGUF file.",
+        autocompletion=complete_encoding,
+    ),
 ]
 EncodingsOption = Annotated[
     str | None,
-    typer.Option("--encodings", help="Names or path.py:Class, separated by commas."),
+    typer.Option(
+        "--encodings",
+        help="Names or path.py:Class, separated by commas.",
+        autocompletion=complete_encoding,
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -52,7 +62,6 @@ MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown
 HtmlOption = Annotated[
     Path | None, typer.Option("--html", help="Write one self-contained page to this file.")
 ]
-OutFileOption = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 OutFolderOption = Annotated[Path | None, typer.Option("--out", help="Write to this folder.")]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -74,6 +83,28 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         renamed = getattr(self.callback, "old_spellings", {})
         return super().parse_args(ctx, replace_old_spellings(args, renamed))
+
+
+def help_text(function: Callable[..., Any]) -> str:
+    """Return a docstring as help: lines of a paragraph are joined, so that it wraps at any width.
+
+    >>> def command():
+    ...     '''Do it.
+    ...
+    ...     A sentence that goes on
+    ...     in the next line.
+    ...
+    ...       locant do it
+    ...     '''
+    >>> help_text(command).splitlines()
+    ['Do it.', '', 'A sentence that goes on in the next line.', '', '  locant do it']
+    """
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    joined = []
+    for paragraph in paragraphs:
+        example = paragraph.startswith(" ")
+        joined.append(paragraph if example else " ".join(paragraph.splitlines()))
+    return "\n\n".join(joined)
 
 
 def replace_old_spellings(args: list[str], renamed: Mapping[str, str]) -> list[str]:

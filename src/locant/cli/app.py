@@ -10,8 +10,20 @@ from typing import Any
 
 import typer
 
-from locant.cli import bench, check, compare, data, detect, explore, listing, report, show
-from locant.cli._options import Command
+from locant.cli import (
+    advise,
+    bench,
+    check,
+    compare,
+    data,
+    detect,
+    explore,
+    extend,
+    listing,
+    report,
+    show,
+)
+from locant.cli._options import Command, help_text
 
 
 class Commands(typer.core.TyperGroup):
@@ -64,10 +76,12 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": report.report,
     "runs": report.runs,
     "pack": report.pack,
+    "advise": advise.advise,
     "detect": detect.detect,
+    "extend": extend.extend,
     "explore": explore.explore,
     "bench": bench.bench,
     "data": data.data,
 }
 for _name, _function in COMMANDS.items():
-    app.command(_name, cls=Command)(_function)
+    app.command(_name, cls=Command, help=help_text(_function))(_function)

@@ -51,7 +51,7 @@ def bench(
         typer.Option(help="Draw time and memory of biases by length to this PNG, SVG or PDF."),
     ] = None,
 ) -> None:
-    """Measure rotation, biases, memory, decoding, training steps and the sweep of a study.
+    """Measure rotation, biases, memory, decoding, training steps, a study's sweep, a T5 encoder.
 
     Everything is a ratio within one run: work is timed by turns with what it is compared with, and
     the median is printed with its spread. A ratio that varies too much is not printed. Leave the
@@ -101,7 +101,7 @@ def bench(
 def _show(table: Table, as_markdown: bool) -> None:
     header, rows = ["", *table.columns], table.as_text()
     if as_markdown:
-        from locant.lab.report.detail_tables import markdown_table
+        from locant.lab.report.rendering import markdown_table
 
         print("\n".join([f"\n### {table.title}\n", *markdown_table(header, rows)]))
         print(f"\n{table.note}" if table.note else "")

@@ -1,4 +1,4 @@
-"""`locant check`: certificates of encodings, ours or the user's own."""
+"""`locant check`: certificates of encodings, ours or the user's own, and of whole models."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from locant._internal.checks import listed, whole_number
 from locant._internal.files import check_file, unwritable, write_atomically
 from locant._internal.workers import WorkerDied, call_all
+from locant.cli._check_models import certify_model, model_calls
 from locant.cli._options import (
     DimOption,
     EncodingsArgument,
@@ -37,6 +39,10 @@ Paper = dict[str, Any]
 
 def check(
     encodings: EncodingsArgument = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="A model's config.json: small, with random weights."),
+    ] = None,
     options: SetOption = None,
     dim: DimOption = 64,
     heads: HeadsOption = 4,
@@ -54,10 +60,12 @@ def check(
     as_markdown: MarkdownOption = False,
     html: HtmlOption = None,
 ) -> None:
-    """Certify encodings: measure every property, and compare it with what the encoding claims.
+    """Certify encodings, or a whole pretrained model: measure every property.
 
-    Without names, all encodings are certified and one table is printed. The exit status is 1 when a
-    claim fails.
+    Without names, all encodings are certified and one table is printed. Of a checkpoint (a folder
+    with config.json and weights; a GGUF file; a RoBERTa of fairseq, .pt; a Llama of llama2.c, .bin)
+    padding, packing, caches, far positions and bfloat16 are measured on the model itself. The exit
+    status is 1 when a property fails.
 
     Examples:
 
@@ -73,6 +81,12 @@ def check(
       locant check mine.py:Mine --only shift,cache --json
 
       locant check --html certificates.html
+
+      locant check ./checkpoint
+
+      locant check model.gguf --only left,packed,cached --json
+
+      locant check --config config.json
     """
     if quick and full:
         raise ValueError(
@@ -85,26 +99,37 @@ def check(
             "--set changes an option of the encodings that you name, as in\n"
             "  locant check rotary --set base=500"
         )
-    chosen = list(dict.fromkeys(map(canonical, encodings or names())))
-    for name in chosen:
-        describe(name)  # refuse a wrong name before anything runs
-    Shape(dim, heads, length)
-    if html is not None:
-        check_file("--html", html)
-    effort = "full" if full else "usual"
-    make = {"dim": dim, "heads": heads, "length": length, **given}
-    certify = {
-        "effort": "quick" if quick else effort,
+    certify: dict[str, Any] = {
         "seed": seed,
         "only": None if only is None else listed("--only", only),
     }
-    calls = [(name, make, certify) for name in chosen]
-    papers = _certify_all(calls, workers or min(os.cpu_count() or 1, len(chosen)))
+    if quick or full:  # else the effort that `locant.certify` takes by itself
+        certify["effort"] = "quick" if quick else "full"
+    if html is not None:
+        check_file("--html", html)
+    make = {"dim": dim, "heads": heads, "length": length, **given}
+    calls = model_calls(encodings or [], config, make, certify)
+    if calls:
+        papers = _certify_all(certify_model, calls, workers=1)
+    else:
+        calls = _encoding_calls(encodings or names(), make, certify)
+        papers = _certify_all(certify_one, calls, workers or min(os.cpu_count() or 1, len(calls)))
     _print(papers, as_json=as_json, as_markdown=as_markdown)
     if html is not None:  # last, so that no certificate is lost when the page cannot be written
         _write_page(papers, html)
     if any(paper["fails"] for paper in papers):
         raise typer.Exit(1)
+
+
+def _encoding_calls(
+    encodings: list[str], make: dict[str, Any], certify: dict[str, Any]
+) -> list[tuple[Any, ...]]:
+    """Return a call for each encoding; refuse a wrong name or shape before anything runs."""
+    chosen = list(dict.fromkeys(map(canonical, encodings)))
+    for name in chosen:
+        describe(name)
+    Shape(make["dim"], make["heads"], make["length"])
+    return [(name, make, certify) for name in chosen]
 
 
 def _print(papers: list[Paper], *, as_json: bool, as_markdown: bool) -> None:
@@ -131,17 +156,19 @@ def _write_page(papers: list[Paper], html: Any) -> None:
     print_written(html)
 
 
-def _certify_all(calls: list[tuple[Any, ...]], workers: int) -> list[Paper]:
-    """Certify each encoding, one encoding at a time in each worker; keep the order of the calls."""
+def _certify_all(
+    certify: Callable[..., Paper], calls: list[tuple[Any, ...]], workers: int
+) -> list[Paper]:
+    """Certify each encoding or model, one at a time in each worker; keep the order of the calls."""
     papers: dict[int, Paper] = {}
     with _progress_bar(len(calls)) as advance:
         if workers == 1 or len(calls) == 1:
-            for index, (name, make, certify) in enumerate(calls):
-                papers[index] = certify_one(name, make, certify, _reporter(advance, name))
+            for index, (name, *options) in enumerate(calls):
+                papers[index] = certify(name, *options, _reporter(advance, name))
                 advance(1, f"{name} done")
         else:
             try:
-                for index, paper in call_all(certify_one, calls, workers):
+                for index, paper in call_all(certify, calls, workers):
                     papers[index] = paper
                     advance(1, f"{calls[index][0]} done")
             except WorkerDied:

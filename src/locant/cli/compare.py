@@ -13,6 +13,7 @@ from rich.console import Console
 from locant import lab
 from locant._internal.assignments import parse_assignment
 from locant._internal.checks import listed
+from locant.cli._completion import complete_encoding, complete_study
 from locant.cli._options import STORE, JsonOption, StoreOption
 from locant.cli._output import print_json
 from locant.cli.report import show, show_together
@@ -21,7 +22,10 @@ from locant.lab.study_files import about, study_names
 
 def compare(
     study: Annotated[
-        str | None, typer.Argument(help="A study by name, or a path to your own .toml.")
+        str | None,
+        typer.Argument(
+            help="A study by name, or a path to your own .toml.", autocompletion=complete_study
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Your own series or text instead of a study.")
@@ -48,7 +52,10 @@ def compare(
     ] = None,
     encodings: Annotated[
         str | None,
-        typer.Option(help="Names or path.py:Class, with commas; the study's by default."),
+        typer.Option(
+            autocompletion=complete_encoding,
+            help="Names or path.py:Class, with commas; the study's by default.",
+        ),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(help="How many seeds, or series; a claim needs 10.")

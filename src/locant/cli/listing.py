@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from locant.cli._completion import complete_encoding
 from locant.encodings._source import need_base_class
 from locant.encodings.claims import CLAIMS, HOOKS
 from locant.encodings.registry import Entry, describe, names
@@ -27,12 +28,16 @@ WORDS = {  # a claim in one word
     "bounded": "bounded",
     "linear_offset": "linear",
     "causal_only": "causal",
+    "goes_by_positions": "given",
 }
 
 
 def list_encodings(
     encodings: Annotated[
-        list[str] | None, typer.Argument(help="Names, or path.py:Class; all by default.")
+        list[str] | None,
+        typer.Argument(
+            help="Names, or path.py:Class; all by default.", autocompletion=complete_encoding
+        ),
     ] = None,
     dim: Annotated[int, typer.Option(help="Model width D, for the count of learned numbers.")] = 64,
     heads: Annotated[int, typer.Option(help="Number of heads H.")] = 4,
@@ -75,8 +80,10 @@ def _row(entry: Entry, shape: Shape) -> dict[str, Any]:
         "name": entry.name,
         "title": entry.title,
         "acts_on": [HOOKS[hook] for hook in entry.hooks],
-        "learned": entry.parameters(shape),
-        "learned_formula": entry.parameter_count,
+        "parameters": entry.parameters(shape),
+        "parameter_count": entry.parameter_count,
+        "learned": entry.parameters(shape),  # its earlier name, for one release
+        "learned_formula": entry.parameter_count,  # likewise
         "options": entry.options,
         "claims": entry.claims,
         "paper": entry.paper,

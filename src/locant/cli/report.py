@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from locant._internal.files import write_atomically
+from locant._internal.text import counted
+from locant.cli._completion import complete_study
 from locant.cli._options import STORE, JsonOption, MarkdownOption, StoreOption
 from locant.cli._output import print_json, print_table, print_written
 from locant.lab.store.open import open_store
@@ -27,7 +28,10 @@ WIDE_TERMINAL = 90  # columns; a narrower one shows no costs and no number of se
 
 def report(
     study: Annotated[
-        str | None, typer.Argument(help="A study's id or name; the newest by default.")
+        str | None,
+        typer.Argument(
+            help="A study's id or name; the newest by default.", autocompletion=complete_study
+        ),
     ] = None,
     design: Annotated[
         str | None, typer.Option(help="The study's variations in this design, such as full.")
@@ -72,46 +76,32 @@ def report(
 
       locant report order --tensorboard curves && tensorboard --logdir curves
     """
-    from locant.lab.report import export, study_page
-    from locant.lab.report.tensorboard import write_events
-    from locant.lab.store.record import read_record
+    from locant.lab.study_result import read_result
 
-    kept = open_store(store)
-    records = [read_record(kept, name) for name in _parts(study, design)]
+    result = read_result(store, study, design)
     if parquet is not None:
-        _write_each(records, parquet, export.write_parquet)
+        with _writing(parquet):
+            print_written(*result.to_parquet(parquet))
     if tensorboard is not None:
-        _write_each(records, tensorboard, write_events)
+        with _writing(tensorboard):
+            print_written(*result.to_tensorboard(tensorboard))
     if out is not None:
         with _writing(out):
-            study_page.write_folder(records, out, [picture_format])
+            result.to_folder(out, picture_format=picture_format)
+            print_written(out)
     if as_html is not None:
-        with _writing(as_html), write_atomically(as_html) as partial:
-            partial.write_text(study_page.html(records), encoding="utf-8")
+        with _writing(as_html):
+            print_written(result.to_html(as_html))
     if as_json:
-        plain = [export.to_dict(record) for record in records]
-        print_json(plain[0] if len(plain) == 1 else plain)
+        print_json(result.to_dict())
     elif as_csv:
-        print("\n".join(export.to_csv(record) for record in records), end="")
+        print(result.to_csv(), end="")
     elif as_markdown:
-        print("\n".join(study_page.markdown(record) for record in records))
+        print(result.to_markdown())
     elif not any((parquet, tensorboard, out, as_html)):
-        for record in records:
+        for record in result.records:
             show(record)
-        show_together(records)
-
-
-def _parts(study: str | None, design: str | None = None) -> list[str | None]:
-    """List the studies behind a name: itself, its parts, or its variations in a design."""
-    from locant.lab.study_files import parts, study_names
-
-    if study is not None and design is not None:
-        return list(parts(study, design))
-    if design is not None:
-        raise ValueError(
-            f"--design {design} needs the study that offers it: locant report anomaly --design full"
-        )
-    return list(parts(study)) if study in study_names() else [study]
+        show_together(result.records)
 
 
 def runs(store: StoreOption = STORE, as_json: JsonOption = False) -> None:
@@ -140,7 +130,7 @@ def runs(store: StoreOption = STORE, as_json: JsonOption = False) -> None:
         return
     for entry in studies:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.finished))
-        print(f"{entry.id:24} {when}  {len(entry.runs)} runs  {entry.study['title']}")
+        print(f"{entry.id:24} {when}  {counted(len(entry.runs), 'runs')}  {entry.study['title']}")
 
 
 def pack(
@@ -156,6 +146,7 @@ def pack(
     """
     from locant.lab.store import pack as packing
     from locant.lab.store.record import read_record
+    from locant.lab.study_result import study_parts
 
     if out.suffix != ".gz" or out.is_dir():
         raise ValueError(
@@ -164,9 +155,10 @@ def pack(
     if out.resolve() == store.resolve():
         raise ValueError(f"{out} is the store that is packed. Give --out another name.")
     kept = open_store(store)
-    ids = [read_record(kept, name).id for study in studies for name in _parts(study)]
+    ids = [read_record(kept, name).id for study in studies for name in study_parts(study)]
     with _writing(out):
         packing.pack(kept, ids, out)
+        print_written(out)
 
 
 def show_together(records: list[StudyRecord]) -> None:
@@ -219,21 +211,9 @@ def _score_table(record: StudyRecord, *, wide: bool) -> Table:
     return table
 
 
-def _write_each(
-    records: list[StudyRecord], path: Path, write: Callable[[StudyRecord, Path], None]
-) -> None:
-    """Write every study to a path of its own; a single one to the path itself."""
-    for record in records:
-        own = path
-        if len(records) > 1:
-            own = path.with_stem(f"{path.stem}-{record.settings.name}")
-        with _writing(own):
-            write(record, own)
-
-
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Say that a path was written, or why it could not be."""
+    """Say why a path could not be written."""
     try:
         yield
     except OSError as problem:
@@ -241,4 +221,3 @@ def _writing(path: Path) -> Iterator[None]:
             f"{path} cannot be written: {problem.strerror or problem}.\n"
             "  The results stay in the store. Free some space, or give another path."
         ) from None
-    print_written(path)

@@ -15,6 +15,7 @@ from rich.console import Console
 from locant._internal.checks import at_least, one_of, whole_number
 from locant._internal.files import check_folder, unwritable
 from locant._internal.user_code import user_code
+from locant.cli._completion import complete_encoding
 from locant.cli._options import HeadsOption, SetOption, encoding_options
 from locant.cli._output import print_json
 from locant.encodings.registry import Entry, canonical, describe
@@ -33,7 +34,12 @@ MAX_COLUMNS = 120  # characters of a line in the terminal
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="An encoding's name, or path.py:Class.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="An encoding's name, or path.py:Class.", autocompletion=complete_encoding
+        ),
+    ],
     dim: Annotated[int, typer.Option(help="Model width D in the pictures.")] = 64,
     heads: HeadsOption = 4,
     length: Annotated[int, typer.Option(help="Number of positions in the pictures.")] = 100,
@@ -173,11 +179,12 @@ def _work_out(
         except ValueError:
             if widths:
                 raise  # the user asked for it; default widths that do not fit are left out
-    hooks = [hook for hook in HOOKS if hook != "bias"]
+    at_full_size = ["bias", "state_bias"]
+    hooks = [hook for hook in HOOKS if hook not in at_full_size]
     parts = []
     for encoding in small or [full]:
         parts += work_out(encoding, position, key, hooks)
-    return [*parts, *work_out(full, position, key, ["bias"])]
+    return [*parts, *work_out(full, position, key, at_full_size)]
 
 
 def _draw(
