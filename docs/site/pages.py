@@ -51,6 +51,7 @@ def on_config(config: Any) -> Any:
     guides.insert(-2, {"Speed": "performance.md"})
     guides.insert(-2, {"Speed, all tables": "speed.md"})
     studies = [{"Overview": "studies/README.md"}, {"Which for which need": "choosing.md"}]
+    studies.append({"What was published": "published.md"})
     studies += [
         {path.stem: f"studies/{path.name}"}
         for path in sorted((HOME / "studies").glob("*.md"))
