@@ -22,6 +22,11 @@ def test_every_picture_that_fits_is_drawn_as_a_figure(name):
     assert left_out
 
 
+def test_a_notebook_shows_a_figure_as_a_picture_without_further_settings():
+    figure = locant.figures.draw("heat", locant.make("sinusoidal", dim=16, length=32))
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
 def test_an_unknown_picture_is_answered_with_the_known_ones():
     with pytest.raises(ValueError, match="Did you mean 'heat'"):
         locant.figures.draw("het", locant.make("rotary", dim=16))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import matplotlib
@@ -22,6 +23,15 @@ from locant.figures.plots.colors import DASHES, THEMES, Theme, color_of, shades
 
 Array = NDArray[np.float64]
 MAX_LINES = 8  # heads in one plot
+
+
+class NotebookFigure(Figure):
+    """A figure that a notebook shows as a picture without `%matplotlib inline`."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", facecolor=self.get_facecolor())
+        return buffer.getvalue()
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ class Frame:
         """Yield empty axes in the style, under a title; `size` in inches, for when there is no
         figure yet."""
         with matplotlib.rc_context(style(self.look)):
-            figure = self.figure or Figure(
+            figure = self.figure or NotebookFigure(
                 figsize=size, layout="compressed" if square else "constrained"
             )
             label = self.name.rpartition(":")[2]
