@@ -56,6 +56,21 @@ def test_the_laboratory_imports_no_torch_and_its_door_stays_a_function():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+def test_the_studies_of_a_store_are_listed_as_the_command_lists_them(study, tmp_path):
+    result = locant.lab.compare(study, encodings=["rotary"], seeds=1, progress=False)
+    frame = locant.lab.runs()
+    assert frame.columns == ["id", "title", "finished", "runs", "command"]
+    assert frame["id"].to_list() == [result.records[0].id]
+    assert frame["command"][0].startswith("locant.lab.compare('tiny'")
+
+
+def test_what_is_wrong_with_own_data_is_told_in_words_of_python_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = polars.DataFrame({"hour": range(100), "load": np.sin(np.arange(100) / 5)})
+    with pytest.raises(ValueError, match=r"shorter windows: train_length \(--train-length\)"):
+        locant.lab.compare(data=frame, encodings=["rotary"], quick=True, progress=False)
+
+
 def test_a_class_in_a_file_is_compared_and_the_same_call_trains_nothing(
     study, tmp_path, monkeypatch
 ):

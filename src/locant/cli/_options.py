@@ -26,8 +26,6 @@ from typer.core import TyperCommand
 from locant._internal.assignments import parse_assignment
 from locant.cli._completion import complete_encoding
 
-STORE = Path("locant-results/runs.sqlite")
-
 EncodingsArgument = Annotated[
     list[str] | None,
     typer.Argument(

@@ -1,10 +1,11 @@
-"""Print what commands share: tables as wide as the terminal, JSON, and the names of written
-files."""
+"""Print what commands share: tables as wide as the terminal, JSON, names of written files."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,18 @@ def print_written(*paths: Path) -> None:
     """Name the written files on standard error, so that standard output holds the answer alone."""
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say why a path could not be written."""
+    try:
+        yield
+    except OSError as problem:
+        raise ValueError(
+            f"{path} cannot be written: {problem.strerror or problem}.\n"
+            "  The results stay in the store. Free some space, or give another path."
+        ) from None
 
 
 def print_table(

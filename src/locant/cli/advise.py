@@ -42,6 +42,9 @@ def advise(
     from locant.lab.needs import NEEDS
 
     if need is None and data is None:
+        if as_json:
+            print_json([{"need": name, **one._asdict()} for name, one in NEEDS.items()])
+            return
         for name, one in NEEDS.items():
             print(f"{name:22} {one.sentence}")
         return

@@ -20,7 +20,9 @@ from locant.cli import (
     explore,
     extend,
     listing,
+    pack,
     report,
+    runs,
     show,
 )
 from locant.cli._options import Command, help_text
@@ -74,8 +76,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "check": check.check,
     "compare": compare.compare,
     "report": report.report,
-    "runs": report.runs,
-    "pack": report.pack,
+    "runs": runs.runs,
+    "pack": pack.pack,
     "advise": advise.advise,
     "detect": detect.detect,
     "extend": extend.extend,

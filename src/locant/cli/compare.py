@@ -14,9 +14,10 @@ from locant import lab
 from locant._internal.assignments import parse_assignment
 from locant._internal.checks import listed
 from locant.cli._completion import complete_encoding, complete_study
-from locant.cli._options import STORE, JsonOption, StoreOption
+from locant.cli._options import JsonOption, StoreOption
 from locant.cli._output import print_json
 from locant.cli.report import show, show_together
+from locant.lab.store import STORE
 from locant.lab.study_files import about, study_names
 
 
@@ -114,7 +115,7 @@ def compare(
       locant compare order --quick --json > order.json
     """
     if study is None and data is None and nab is None:
-        _list()
+        _list(as_json)
         return
     value_columns = None if columns is None else listed("--columns", columns)
     if data is not None:
@@ -186,6 +187,10 @@ def _describe_series(
         )
 
 
-def _list() -> None:
-    for name in study_names():
-        print(f"{name:17} {about(name)}")
+def _list(as_json: bool) -> None:
+    studies = {name: about(name) for name in study_names()}
+    if as_json:
+        print_json([{"study": name, "about": text} for name, text in studies.items()])
+        return
+    for name, text in studies.items():
+        print(f"{name:17} {text}")

@@ -14,8 +14,9 @@ from typing import Annotated
 import typer
 
 from locant._internal.checks import how_to_install
-from locant.cli._options import STORE, StoreOption
+from locant.cli._options import StoreOption
 from locant.encodings.registry import canonical, describe
+from locant.lab.store import STORE
 
 PORT = 8765
 NEEDED = ("fastapi", "uvicorn", "plotly")

@@ -1,10 +1,7 @@
-"""`locant report`, `locant runs` and `locant pack`: finished studies, from the store alone."""
+"""`locant report`: a finished study, from the store alone."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from locant._internal.text import counted
 from locant.cli._completion import complete_study
-from locant.cli._options import STORE, JsonOption, MarkdownOption, StoreOption
-from locant.cli._output import print_json, print_table, print_written
-from locant.lab.store.open import open_store
+from locant.cli._options import MarkdownOption, StoreOption
+from locant.cli._output import print_json, print_table, print_written, writing
+from locant.lab.store import STORE
 
 if TYPE_CHECKING:
     from locant.lab.store.record import StudyRecord
@@ -80,17 +76,17 @@ def report(
 
     result = read_result(store, study, design)
     if parquet is not None:
-        with _writing(parquet):
+        with writing(parquet):
             print_written(*result.to_parquet(parquet))
     if tensorboard is not None:
-        with _writing(tensorboard):
+        with writing(tensorboard):
             print_written(*result.to_tensorboard(tensorboard))
     if out is not None:
-        with _writing(out):
+        with writing(out):
             result.to_folder(out, picture_format=picture_format)
             print_written(out)
     if as_html is not None:
-        with _writing(as_html):
+        with writing(as_html):
             print_written(result.to_html(as_html))
     if as_json:
         print_json(result.to_dict())
@@ -102,63 +98,6 @@ def report(
         for record in result.records:
             show(record)
         show_together(result.records)
-
-
-def runs(store: StoreOption = STORE, as_json: JsonOption = False) -> None:
-    """List the studies that are kept.
-
-    Examples:
-
-      locant runs
-
-      locant runs --json
-    """
-    studies = open_store(store).studies()
-    if as_json:
-        listed = []
-        for entry in studies:
-            listed.append(
-                {
-                    "id": entry.id,
-                    "title": entry.study["title"],
-                    "finished": entry.finished,
-                    "runs": len(entry.runs),
-                    "command": entry.command,
-                }
-            )
-        print_json(listed)
-        return
-    for entry in studies:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.finished))
-        print(f"{entry.id:24} {when}  {counted(len(entry.runs), 'runs')}  {entry.study['title']}")
-
-
-def pack(
-    studies: Annotated[list[str], typer.Argument(help="Ids or names of studies.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("studies.json.gz"),
-    store: StoreOption = STORE,
-) -> None:
-    """Pack finished studies into one small file, which `locant report --store FILE` reads.
-
-    Example:
-
-      locant pack order anomaly --out studies.json.gz
-    """
-    from locant.lab.store import pack as packing
-    from locant.lab.store.record import read_record
-    from locant.lab.study_result import study_parts
-
-    if out.suffix != ".gz" or out.is_dir():
-        raise ValueError(
-            f"--out needs a file whose name ends in .gz, such as studies.json.gz. Got {str(out)!r}."
-        )
-    if out.resolve() == store.resolve():
-        raise ValueError(f"{out} is the store that is packed. Give --out another name.")
-    kept = open_store(store)
-    ids = [read_record(kept, name).id for study in studies for name in study_parts(study)]
-    with _writing(out):
-        packing.pack(kept, ids, out)
-        print_written(out)
 
 
 def show_together(records: list[StudyRecord]) -> None:
@@ -209,15 +148,3 @@ def _score_table(record: StudyRecord, *, wide: bool) -> Table:
     for line in lines:
         table.add_row(*[escape(line[column]) for column in columns])
     return table
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Say why a path could not be written."""
-    try:
-        yield
-    except OSError as problem:
-        raise ValueError(
-            f"{path} cannot be written: {problem.strerror or problem}.\n"
-            "  The results stay in the store. Free some space, or give another path."
-        ) from None

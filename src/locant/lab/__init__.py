@@ -6,8 +6,9 @@ tasks       on what is compared; `training`, how a run is trained
 engine      runs of a study, on local cores or by Ray; `store`, the file that keeps them
 statistics  verdicts; `report`, how they are written for people
 
-`locant.lab.report("order", store=…)` reads a result again; `locant.lab.advise("exact offset")` says
-what finished studies allow to advise. Names load when they are first used.
+`locant.lab.report("order", store=…)` reads a result again; `locant.lab.runs(store)` lists what
+is kept; `locant.lab.advise("exact offset")` says what finished studies allow to advise. Names load
+when they are first used.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from locant.lab.engine.driver import Watch
     from locant.lab.study import Study
     from locant.lab.study_files import read_study, study_names
-    from locant.lab.study_result import StudyResult
+    from locant.lab.study_result import StudyResult, runs
 
 __all__ = ["Advice", "Study", "StudyResult", "Watch", "advise", "compare", "read_study", "report"]
-__all__ += ["study_names"]
+__all__ += ["runs", "study_names"]
 
 _HOME = {
     "Advice": "locant.lab.advice",
@@ -34,6 +35,7 @@ _HOME = {
     "Study": "locant.lab.study",
     "StudyResult": "locant.lab.study_result",
     "Watch": "locant.lab.engine.driver",
+    "runs": "locant.lab.study_result",
     "read_study": "locant.lab.study_files",
     "study_names": "locant.lab.study_files",
 }

@@ -15,6 +15,7 @@ from locant.lab.report.score_table import scores, text_table
 from locant.lab.report.study_page import html as html_page
 from locant.lab.report.study_page import markdown, write_folder
 from locant.lab.report.study_pictures import pictures
+from locant.lab.store import STORE
 from locant.lab.store.open import open_store
 from locant.lab.store.record import StudyRecord, read_record
 from locant.lab.study_files import parts, study_names
@@ -180,6 +181,18 @@ def read_result(
     """
     kept = open_store(Path(store).expanduser())
     return StudyResult([read_record(kept, name) for name in study_parts(study, design)])
+
+
+def runs(store: str | Path = STORE) -> polars.DataFrame:
+    """List the studies of a store, newest first: id, title, when it ended, runs and command.
+
+    `finished` is in seconds since 1970.
+    """
+    lines = []
+    for entry in open_store(Path(store).expanduser()).studies():
+        line = {"id": entry.id, "title": entry.study["title"], "finished": entry.finished}
+        lines.append({**line, "runs": len(entry.runs), "command": entry.command})
+    return _frame(lines)
 
 
 def study_parts(study: str | None, design: str | None = None) -> list[str | None]:

@@ -11,7 +11,7 @@ import pytest
 from common_lab import LOCANT
 from common_records import finished
 
-from locant.cli.report import pack as pack_command
+from locant.cli.pack import pack as pack_command
 from locant.lab.report.study_page import markdown
 from locant.lab.store.open import open_store
 from locant.lab.store.pack import FORMAT, pack, pack_runs, unpack
