@@ -115,7 +115,7 @@ def test_a_place_where_no_store_can_be_made_is_told(folder, capsys, place):
     (folder / "shut").mkdir(mode=0o555)
     with ordinary_user():
         said = refused(capsys, "compare", "tiny.toml", "--store", place)
-        assert "in a folder that can be written; give another with --store" in said
+        assert "in a folder that can be written; give another store (--store)" in said
         assert "there is no store" in refused(capsys, "report", "--store", place)
 
 

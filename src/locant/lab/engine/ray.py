@@ -31,7 +31,7 @@ def compute(
         from ray.exceptions import RayError
     except ModuleNotFoundError:
         raise ValueError(
-            f"--engine ray needs Ray, which is not installed.{how_to_install('ray')}"
+            f"engine='ray' (--engine ray) needs Ray, which is not installed.{how_to_install('ray')}"
         ) from None
     if not ray.is_initialized():
         try:

@@ -16,9 +16,9 @@ FIRST = "Run a study first (locant compare order --quick)"
 def open_store(path: Path) -> Store:
     """Open a store for reading; a store that is not there is not made."""
     if not path.is_file():
-        raise ValueError(f"there is no store {path}. {FIRST}, or give --store.")
+        raise ValueError(f"there is no store {path}. {FIRST}, or give another store (--store).")
     if not path.stat().st_size:
-        raise ValueError(f"the store {path} is empty. {FIRST}, or give another.")
+        raise ValueError(f"the store {path} is empty. {FIRST}, or give another store (--store).")
     return unpack(path) if path.suffix == ".gz" else Store(path)
 
 

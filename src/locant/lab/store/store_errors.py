@@ -14,11 +14,11 @@ WAYS_OUT = {  # by SQLite's primary result code
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 DAMAGED = (
     "It is damaged or no store of locant's, and was left as it is. "
-    "Restore it from a copy, or give another with --store."
+    "Restore it from a copy, or give another store (--store)."
 )
 ALLOWED = (
     "It must be an SQLite file of locant's in a folder that can be written; "
-    "give another with --store."
+    "give another store (--store)."
 )
 
 INTACT = "Every run kept before is intact"
@@ -33,7 +33,7 @@ def store_error(path: Path, purpose: str, problem: Exception, timeout: float) ->
 
     >>> print(store_error(Path("runs.sqlite"), "read", OSError("the cable is out"), 60))
     the store runs.sqlite cannot be read: the cable is out.
-      It must be an SQLite file of locant's in a folder that can be written; give another with ...
+      It must be an SQLite file of locant's in a folder that can be written; give another store ...
     """
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF  # the primary code is the lowest byte
     waited = (
@@ -72,5 +72,5 @@ def foreign_database(path: Path, tables: list[str]) -> StoreError:
     return StoreError(
         f"the store {path} cannot be opened: it is a database of another program, or of another "
         "version of locant.\n"
-        f"  It was left as it is. Its tables: {', '.join(tables)}. Give another with --store."
+        f"  It was left as it is. Its tables: {', '.join(tables)}. Give another store (--store)."
     )

@@ -47,7 +47,7 @@ class OwnTask:
         if not self.path:
             raise ValueError(
                 "this study needs a file of yours, and none was given.\n"
-                "  Name it: locant compare --data FILE"
+                "  Name it: locant.lab.compare(data=FILE), or locant compare --data FILE"
             )
         if self.digest and self.current_digest() != self.digest:
             raise ValueError(f"{self.path} does not hold what it held when the study began.")

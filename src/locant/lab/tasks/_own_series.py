@@ -68,7 +68,7 @@ class OwnSeries(OwnTask):
             raise ValueError(
                 f"{self.path} has {rows} rows. Windows of {self.length} need at least {needed}: "
                 "three fifths train, one fifth validates, one fifth tests.\n"
-                "  Shorter windows: --train-length"
+                "  Give shorter windows: train_length (--train-length)"
             )
 
     @property

@@ -48,7 +48,8 @@ class OwnText(OwnTask):
             raise ValueError(
                 f"the smallest part of {self.path} has {smallest} bytes, but windows of "
                 f"{self.max_length} are asked for.\n"
-                "  Give a longer text, or shorter windows: --train-length, --test-lengths"
+                "  Give a longer text, or shorter windows: train_length (--train-length), "
+                "test_lengths (--test-lengths)"
             )
 
     @property

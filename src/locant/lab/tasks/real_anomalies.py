@@ -193,7 +193,8 @@ class RealAnomalies:
                 raise ValueError(
                     f"{name} has {rows} rows, but a window has {self._patches.window}: "
                     f"{self.length} patches of {self.width} points.\n"
-                    "  Shorter windows: --set task_options.length=32; or leave the series out."
+                    "  Give shorter windows, such as task_options.length=32 (--set), or leave "
+                    "the series out."
                 )
 
     def _masked_batch(self, series: LabeledSeries, starts: np.ndarray, hidden: np.ndarray) -> Batch:
