@@ -11,6 +11,7 @@ from fastapi import Response
 from locant.encodings.registry import Entry, describe, names, suggest
 from locant.explorer.jobs import JobQueue
 from locant.explorer.schemas import SizedRequest, check_size, parse_options
+from locant.lab.store import STORE
 from locant.shapes import Shape
 
 QUICK_SECONDS = 20.0  # for a picture
@@ -20,9 +21,7 @@ SLOW_SECONDS = 120.0  # for what trains or measures
 class ExplorerState:
     """One explorer: `own` are the user's encodings as path.py:Class, `store` the file with runs."""
 
-    def __init__(
-        self, own: Sequence[str] = (), store: Path = Path("locant-results/runs.sqlite")
-    ) -> None:
+    def __init__(self, own: Sequence[str] = (), store: Path = STORE) -> None:
         self.own = tuple(own)
         self.store = store
         self.quick = JobQueue(QUICK_SECONDS)
