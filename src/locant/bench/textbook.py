@@ -98,7 +98,7 @@ class Loop:
         self.task, self.settings, self.seed = make_task(study.task), study.training, seed
         self.model = Model(study.model, self.task)
         rate, decay = self.settings.rate, self.settings.weight_decay
-        self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=rate, weight_decay=decay)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=rate, weight_decay=decay)
         batches = [
             self.task.batch(self.settings.batch, seed, step)
             for step in range(self.settings.validate_every)
@@ -116,10 +116,10 @@ class Loop:
         for left in range(steps, 0, -len(self.loader)):
             self.model.train()
             for inputs, target, mask in islice(self.loader, left):
-                self.optimiser.zero_grad()
+                self.optimizer.zero_grad()
                 self.task.loss(self.model(inputs, mask), target).backward()
                 nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
-                self.optimiser.step()
+                self.optimizer.step()
             after_each()
 
     def validate(self) -> None:

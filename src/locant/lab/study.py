@@ -73,7 +73,7 @@ class SharedSearch(SearchConfig):
 
 
 class LongerConfig(Plain):
-    """A second look at rows that were not learnt: more steps, a few rates, fresh seeds."""
+    """A second look at rows that were not learned: more steps, a few rates, fresh seeds."""
 
     times: int = Field(8, ge=2)  # the steps of the study
     rate: list[float] = Field([1 / 3, 1.0, 3.0], min_length=1)

@@ -40,7 +40,7 @@ def test_every_picture_is_offered_when_its_numbers_are_there(offered):
             lambda one: setattr(one, "notes", [{}] * 3),
             {"spread", "reconstruction", "attention", "heads"},
         ),
-        (lambda one: setattr(one, "histories", [[]] * 3), {"curves", "learnt"}),
+        (lambda one: setattr(one, "histories", [[]] * 3), {"curves", "survival"}),
         (lambda one: setattr(one, "costs", {}), {"cost", "parameters"}),
         (
             lambda one: [
@@ -231,10 +231,10 @@ def test_survival_falls_where_runs_reach_the_threshold_and_marks_those_that_neve
         [{"step": 10, "accuracy": a}, {"step": 20, "accuracy": b}]
         for a, b in ((1, 1), (0, 1), (0, 0))
     ]
-    numbers = pictures(record)["learnt"].numbers
+    numbers = pictures(record)["survival"].numbers
     assert numbers["left"][0] == pytest.approx([1, 2 / 3, 1 / 3, 1 / 3])
     assert list(numbers["steps"][0][:3]) == [0, 10, 20]
-    (panel,) = pictures(record)["learnt"].draw()
+    (panel,) = pictures(record)["survival"].draw()
     assert any(line.get_marker() == "|" for line in panel.lines)
 
 

@@ -23,7 +23,7 @@ def measure(probe: Probe) -> PropertyResult:
         changed = torch.cat([x[:, :cut], 3 * probe.tokens(count - cut, more=seed + 50)], 1)
         worst = max(worst, relative(net(changed, pos)[:, :cut], net(x, pos)[:, :cut]))
     message = (
-        f"Other tokens from place {cut} on change the outputs before it by {show(worst)} of their "
-        "size."
+        f"Other tokens from position {cut} on change the outputs before it by {show(worst)} of "
+        "their size."
     )
     return PropertyResult(worst <= BOUND, show(worst), message, {"leak": worst})

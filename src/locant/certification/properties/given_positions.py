@@ -36,7 +36,7 @@ def measure(probe: Probe) -> PropertyResult:
     if ignored:
         message = "Other positions give the same output: the positions given are not used."
     elif error > BOUND:
-        message += " It goes by the place in the tensor instead."
+        message += " It goes by the order in the tensor instead."
     elif not probe.encoding.goes_by_positions:
         message += " It goes by the positions, and denies it."
     elif apart > BOUND:

@@ -28,7 +28,7 @@ TABLE_ELEMENTS = 1 << 15  # numbers of a table at once, so that it fits there to
 
 def serves(x: Tensor, table: Tensor) -> bool:
     """Whether x can be turned in blocks: many numbers in the memory of a CPU, and a table that
-    nothing is learnt from."""
+    nothing is learned from."""
     if not (visible(x) and visible(table)):  # a traced graph must not depend on the size
         return False
     many = x.device.type == "cpu" and x.dtype == table.dtype and x.numel() >= MIN_ELEMENTS

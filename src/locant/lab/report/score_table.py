@@ -76,8 +76,7 @@ class Score:
 
     def to_dict(self, metric: str) -> dict[str, Any]:
         """Return the fields under the names that JSON and CSV files give them."""
-        names = {"mean": metric, "learned": "learnt"}
-        return {names.get(name, name): value for name, value in asdict(self).items()}
+        return {metric if name == "mean" else name: value for name, value in asdict(self).items()}
 
 
 def scores(record: StudyRecord) -> list[Score]:

@@ -102,7 +102,7 @@ def _curve(entrant: EntrantRecord, metric: str) -> tuple[Array, Array]:
     return np.array(steps, float), np.array(values if complete else [], float)
 
 
-def learnt(view: StudyView) -> Picture | None:
+def not_learned(view: StudyView) -> Picture | None:
     """Show the share of runs that have not learned the task yet, by training step."""
     horizon = float(view.record.settings.training.steps)
     entrants, steps, left = [], [], []
@@ -122,7 +122,7 @@ def learnt(view: StudyView) -> Picture | None:
         f"pale behind; {view.count_words(entrants)}{view.missing_words}."
     )
     numbers = {"steps": steps, "left": left, "threshold": threshold}
-    return Picture("learnt", {"entrants": view.entrants(entrants), **numbers}, caption)
+    return Picture("survival", {"entrants": view.entrants(entrants), **numbers}, caption)
 
 
 def reconstruction(view: StudyView) -> Picture | None:
@@ -241,7 +241,7 @@ MAKERS: dict[str, Callable[[StudyView], Picture | None]] = {  # in the order of 
     "attention": attention,
     "heads": heads,
     "curves": curves,
-    "learnt": learnt,
+    "survival": not_learned,
     "cost": scores.cost,
     "parameters": scores.parameters,
     "properties": properties,
