@@ -239,6 +239,15 @@ def test_attention_is_drawn_for_every_encoding_and_head(visit):
     seen.until(f"JSON.stringify({first}) !== {json.dumps(before)}")
 
 
+def test_a_study_is_described_only_when_its_attention_is_chosen(visit):
+    seen = visit("#attention?words=one+two+three&rows=rotary")
+    seen.until("document.querySelector('.many .plot')?.data?.[0].z.length === 3")
+    assert not [url for url in seen.asked if "/api/study?" in url]
+    seen.page.get_by_label("input", exact=True).select_option(label="example of slot-774a3af3")
+    seen.until("document.querySelector('.many .plot')?.data?.[0].z.length === 32")
+    assert len([url for url in seen.asked if "/api/study?" in url]) == 1
+
+
 def test_a_study_can_be_filtered(visit):
     seen = visit("#studies")
     seen.page.wait_for_selector(".plot .main-svg")

@@ -17,7 +17,7 @@ export function build(root, start, given, save) {
   const figures = new Map();
   let open = true;
   let round = 0;
-  let studies = {};
+  const studies = {};
   const window = new Figure(() => `window-${chosen.of}`, { height: 220 });
   window.element.classList.add("above");
   const grid = el("div", { class: "many" });
@@ -91,14 +91,30 @@ export function build(root, start, given, save) {
       back.element, sentence.element),
     filter, explanation, window.element, grid);
 
+  /** Ask for a study when it is chosen: describing all of them takes seconds each. */
+  async function choose(id) {
+    change("of", id);
+    if (id && !studies[id]) {
+      fill(grid);
+      explanation.textContent = "Reading the study…";
+      const got = await request("study", { study: id }).catch((problem) => ({ problem: problem.message }));
+      if (!open || chosen.of !== id) return;
+      if (!got.attention?.length) {
+        explanation.textContent = got.problem ?? "The runs of this study kept no attention.";
+        return;
+      }
+      studies[id] = got;
+    }
+    rebuild();
+  }
+
   async function begin() {
     const listed = await request("studies").catch(() => ({ studies: [] }));
-    const full = await Promise.all(listed.studies.slice(0, 20).map(({ id }) => request("study", { study: id }).catch(() => null)));
     if (!open) return;
-    studies = Object.fromEntries(full.filter((one) => one?.attention.length).map((one) => [one.id, one]));
-    if (!studies[chosen.of]) chosen.of = "";
-    fill(source, choice("input", [["", "a sentence"], ...Object.values(studies).map((one) => [one.id, `example of ${one.id}`])], chosen.of, (id) => { change("rows", ""); change("of", id); rebuild(); }).element);
-    rebuild();
+    if (!listed.studies.some(({ id }) => id === chosen.of)) chosen.of = "";
+    const inputs = [["", "a sentence"], ...listed.studies.map(({ id }) => [id, `example of ${id}`])];
+    fill(source, choice("input", inputs, chosen.of, (id) => { change("rows", ""); choose(id); }).element);
+    choose(chosen.of);
   }
   begin();
   return { close: () => { open = false; window.end(); for (const figure of figures.values()) figure.end(); } };
