@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -203,8 +204,20 @@ def _detect_pipe(**request: Any) -> Detection:
             print_header(detector)
 
         return detect_stream(
-            sys.stdin, progress=progress, on_start=on_start, on_row=print_row, **request
+            _until_interrupted(sys.stdin),
+            progress=progress,
+            on_start=on_start,
+            on_row=print_row,
+            **request,
         )
+
+
+def _until_interrupted(lines: Iterable[str]) -> Iterator[str]:
+    """Read lines until Ctrl-C, which ends `tail -f` too: what was read is still judged."""
+    try:
+        yield from lines
+    except KeyboardInterrupt:
+        return
 
 
 def _draw(found: Detection, folder: Path, theme: str) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,13 +30,30 @@ from locant.anomaly.detector.threshold import (
     Threshold,
     scale_widths,
 )
-from locant.anomaly.detector.time_grid import Layout, Segment, TimeAxis, observed_values
+from locant.anomaly.detector.time_grid import (
+    Flags,
+    Floats,
+    Layout,
+    Segment,
+    TimeAxis,
+    observed_values,
+)
 from locant.anomaly.series import Series
 from locant.anomaly.series.model_input import Units
 from locant.lab.training.checkpoint import read_tensors, with_prefix, write_tensors
 
 FACTS, TENSORS, FORMAT = "detector.json", "detector.safetensors", "locant detector 3"
 EARLIER = "locant detector 2"  # without a scale of single rows
+
+
+class StreamState(NamedTuple):
+    """Where a stream ended: all that the next row is scored with."""
+
+    values: Floats  # (C,F) the last rows, NaN where nothing was observed
+    positions: Floats  # (C,)
+    hidden: Flags  # (C,) the rows that looked wrong
+    past: Floats  # (P,F) scaled residuals that smoothing looks back on
+    scale: Floats  # (F,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +69,7 @@ class Detector:
     chosen: Chosen
     trials: tuple[Trial, ...]
     recent: Segment  # the last rows that were learned from, in their own units, for streams
+    stream: StreamState | None = None  # where its last stream ended, if it scored one
 
     @property
     def units(self) -> Units:
@@ -175,6 +193,9 @@ def _tensors(detector: Detector) -> dict[str, Tensor]:
         if clean.fitted is not None:
             arrays[f"fitted scores {width}"] = clean.fitted
     arrays |= {"recent": detector.recent.values, "recent at": detector.recent.positions}
+    if detector.stream is not None:
+        ended = detector.stream._asdict().items()
+        arrays |= {f"stream/{name}": np.ascontiguousarray(array) for name, array in ended}
     learned = {f"method/{name}": value for name, value in detector.method.state().items()}
     return {**{name: torch.from_numpy(value) for name, value in arrays.items()}, **learned}
 
@@ -186,6 +207,7 @@ def _restored(facts: dict[str, Any], tensors: dict[str, Tensor]) -> Detector:
     method.restore(with_prefix(tensors, "method/"))
     arrays = {name: value.numpy() for name, value in tensors.items() if "/" not in name}
     scores, threshold = _restored_scales(facts, arrays)
+    ended = {name: value.numpy() for name, value in with_prefix(tensors, "stream/").items()}
     clock = facts["clock"]
     start = np.datetime64(clock["start"], "ns") if clock["dated"] else clock["start"]
     axis = TimeAxis(start, clock["step"], clock["rows"], clock.get("regular", True))
@@ -200,6 +222,7 @@ def _restored(facts: dict[str, Any], tensors: dict[str, Tensor]) -> Detector:
         chosen,
         tuple(Trial(**trial) for trial in facts["self_test"]),
         Segment(arrays["recent"], arrays["recent at"]),
+        StreamState(**ended) if ended else None,
     )
 
 

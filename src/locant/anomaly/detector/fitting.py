@@ -15,7 +15,6 @@ from locant.anomaly.detector.residuals import compute_residuals, fit_method
 from locant.anomaly.detector.season import find_seasons, season_text
 from locant.anomaly.detector.self_test import count_found, self_test
 from locant.anomaly.detector.settings import ENCODING, WHY, Settings
-from locant.anomaly.detector.stream import CONTEXT_ROWS
 from locant.anomaly.detector.threshold import check_rate
 from locant.anomaly.detector.time_grid import (
     Floats,
@@ -78,7 +77,7 @@ def fit_and_detect(
         used = f"With the smoothing and thresholds that are used it finds {', '.join(counts)}."
         why = (*_reasons(test.trials, settings, seasons, best, axis), *([used] if counts else []))
         chosen = Chosen(best.method, best.encoding, season, width, real_times, why)
-        kept = max(method.min_rows, CONTEXT_ROWS) + REHEARSED
+        kept = method.context_rows() + REHEARSED
         recent = Segment(clean, positions).part(max(0, rows - kept), rows)
         detector = Detector(
             source.names, best, method, layout, axis, calibration, chosen, test.trials, recent

@@ -111,6 +111,9 @@ def detect_stream(
 ) -> Detection:
     """Score the lines of a stream as they come; return the detection of the last rows at its end.
 
+    Each row is scored at once by the rows before it. What is returned is judged in one go, as a
+    file is; its detector, saved, goes on where this stream ended.
+
     learn     the first rows to learn from, where no model is given; a shorter stream is scored as
               one series
     on_start  is called with the detector before the first row is scored
@@ -228,25 +231,28 @@ def _finish(
 def _score_rows(
     detector: Detector, rows: Iterator[Row], on_row: Callable[[Row, ScoredRow], None] | None
 ) -> Detection:
-    """Score every row, and collect the last ones."""
+    """Score every row as it comes; at the end, judge the last ones in one go, as a file."""
     kept: deque[tuple[Row, ScoredRow]] = deque(maxlen=MAX_STREAM_ROWS)
     with one_thread():
         stream = Stream(detector)
+        first = stream.next_position()
         for number, row in enumerate(rows):
             if not kept:
                 detector.check(tuple(row.names), detector.method.min_rows)
-            scored = stream.push(row.values, _position(detector, row, number))
+            scored = stream.push(row.values, _position(detector, row, first + number))
             kept.append((row, scored))
             if on_row is not None:
                 on_row(row, scored)
+        detector = replace(detector, stream=stream.state())
     return as_detection(detector, [row for row, _ in kept], [scored for _, scored in kept])
 
 
-def _position(detector: Detector, row: Row, number: int) -> float:
-    """Return the position of a row of a stream: by its time, or by its number."""
+def _position(detector: Detector, row: Row, counted: float) -> float:
+    """Return the position of a row of a stream: by its time, or as rows were counted."""
+    if detector.time_axis.start is None:
+        return counted
     times = None if row.time is None else np.array([row.time])
-    position = float(detector.time_axis.positions(times, 1)[0])
-    return position if detector.time_axis.start is not None else position + number
+    return float(detector.time_axis.positions(times, 1)[0])
 
 
 def _silent(_step: str, _share: float) -> None:

@@ -1,9 +1,10 @@
 """Score rows one at a time, as they come: nothing is known of what follows, and memory is bounded.
 
 A row is predicted from the rows before it, so residuals are larger than in a file. The last clean
-rows are scored in the same way first, to learn how large they usually are. Smoothing reaches back
-only. A row that looked wrong is hidden from its successors. After a gap longer than the context,
-the first rows only fill it again: their scores are 0.
+rows are scored in the same way first, to learn how large they usually are; a stream that goes on
+from another knows it. Smoothing reaches back only. A row that looked wrong is hidden from its
+successors. After a gap longer than the context, the first rows only fill it again: their scores
+are 0. At the end the rows are judged once more, in one go.
 """
 
 from __future__ import annotations
@@ -15,16 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from locant.anomaly.detector.detection import Detection
-from locant.anomaly.detector.detector import Detector
+from locant.anomaly.detector.detector import Detector, StreamState
 from locant.anomaly.detector.event_finder import Scored, find_events
 from locant.anomaly.detector.residuals import residual_scale
-from locant.anomaly.detector.time_grid import Floats, Segment
+from locant.anomaly.detector.time_grid import Floats
 from locant.anomaly.metrics.smoothing import bell
 from locant.anomaly.series import FileSummary, Row, Series
 from locant.anomaly.series.repairs import Rows, fill_missing, sort_by_time
 from locant.anomaly.series.series import step_and_irregularity
-
-CONTEXT_ROWS = 128  # rows, at least, that a row of a stream is predicted from
 
 
 class ScoredRow(NamedTuple):
@@ -42,24 +41,36 @@ class Stream:
     """Scores row after row."""
 
     def __init__(self, detector: Detector) -> None:
-        rows = max(detector.method.min_rows, CONTEXT_ROWS)
-        recent = detector.recent
-        begin = min(rows, len(recent.values))
-        width = detector.chosen.smooth
+        rows, width = detector.method.context_rows(), detector.chosen.smooth
         weights = bell(width)[: 3 * width + 1] if width else np.ones(1)
         self.detector = detector
-        self.values = deque(detector.units.seen(recent.values)[:begin], maxlen=rows)
-        self.positions = deque(recent.positions[:begin].tolist(), maxlen=rows)
-        self.hidden = deque([False] * begin, maxlen=rows)
+        self.values: deque[Floats] = deque(maxlen=rows)  # (F,) each, NaN where nothing was observed
+        self.positions: deque[float] = deque(maxlen=rows)
+        self.hidden: deque[bool] = deque(maxlen=rows)
         self.weights = weights[::-1]  # the newest row first
-        self.past: deque[Floats] = deque(maxlen=len(weights))
+        self.past: deque[Floats] = deque(maxlen=len(weights))  # scaled residuals, (F,) each
         self.scale = detector.calibration.scale
-        rehearsed = []
-        for values, position in zip(recent.values[begin:], recent.positions[begin:], strict=True):
-            rehearsed.append(self._predict(values, position)[1])
-        if rehearsed:
-            self.scale = np.maximum(residual_scale(np.stack(rehearsed)), self.scale)
-        self.past.extend(residual / self.scale for residual in rehearsed[-len(weights) :])
+        if detector.stream is None:
+            self._rehearse()
+        else:
+            self._go_on(detector.stream)
+
+    def next_position(self) -> float:
+        """Return the position of the next row, where rows are counted."""
+        if self.detector.stream is None:
+            return float(self.detector.time_axis.rows)
+        return self.positions[-1] + 1
+
+    def state(self) -> StreamState:
+        """Return all that the next row is scored with: a stream goes on from it."""
+        columns = len(self.detector.names)
+        return StreamState(
+            np.array(self.values).reshape(-1, columns),
+            np.array(self.positions),
+            np.array(self.hidden, np.bool_),
+            np.array(self.past).reshape(-1, columns),
+            self.scale,
+        )
 
     def push(self, values: Floats, position: float) -> ScoredRow:
         """Score the next row (F,) at its position. A missing value (NaN) counts as expected."""
@@ -75,6 +86,28 @@ class Stream:
             float(by_column.max()), by_column, expected, scaled, self._smoothed(single)
         )
 
+    def _rehearse(self) -> None:
+        """Score the last clean rows, to learn how large residuals usually are."""
+        recent, rows = self.detector.recent, self.detector.method.context_rows()
+        begin = min(rows, len(recent.values))
+        self.values.extend(recent.values[:begin])
+        self.positions.extend(recent.positions[:begin].tolist())
+        self.hidden.extend([False] * begin)
+        rehearsed = []
+        for values, position in zip(recent.values[begin:], recent.positions[begin:], strict=True):
+            rehearsed.append(self._predict(values, float(position))[1])
+        if rehearsed:
+            self.scale = np.maximum(residual_scale(np.stack(rehearsed)), self.scale)
+        self.past.extend(residual / self.scale for residual in rehearsed)
+
+    def _go_on(self, state: StreamState) -> None:
+        """Go on where a stream ended."""
+        self.values.extend(state.values)
+        self.positions.extend(state.positions.tolist())
+        self.hidden.extend(state.hidden.tolist())
+        self.past.extend(state.past)
+        self.scale = state.scale
+
     def _smoothed(self, largest: float) -> Floats:
         """Smooth the last residuals, none counting for more than the largest: (F,)."""
         past = np.minimum(np.stack(self.past)[::-1], largest)  # (rows, F), the newest first
@@ -83,18 +116,22 @@ class Stream:
 
     def _predict(self, values: Floats, position: float) -> tuple[Floats, Floats]:
         """Predict a row, and return its residual too; the row becomes part of the context."""
-        units, method = self.detector.units, self.detector.method
-        scaled = units.scaled(values)
-        if self.values and abs(position - self.positions[-1]) > CONTEXT_ROWS:
+        layout, method = self.detector.layout, self.detector.method
+        limit = self.values.maxlen
+        if self.positions and limit and abs(position - self.positions[-1]) > limit:
             self._forget()
-        last = self.values[-1] if self.values else np.zeros_like(values)
-        self.values.append(np.where(np.isnan(scaled), last, units.seen(values)))
+        self.values.append(values)
         self.positions.append(position)
         self.hidden.append(False)
-        series = Segment(np.stack(self.values), np.array(self.positions))
+        past, at = np.stack(self.values), np.array(self.positions)
+        cells = layout.cells(past, at, takes_times=method.takes_times)
+        seen = cells.segment.values
         if len(self.values) < method.min_rows:
-            return series.values[-1], np.zeros_like(values)
-        expected = method.predict(series, np.array(self.hidden))[-1]
+            return seen[-1], np.zeros_like(values)
+        hidden = np.zeros(len(seen), np.bool_)
+        hidden[cells.nearest()] = list(self.hidden)
+        expected = cells.at_rows(method.predict(cells.segment, hidden))[-1]
+        scaled = layout.units.scaled(values)
         residual = np.where(np.isnan(scaled), 0.0, np.abs(scaled - expected))
         self.hidden[-1] = bool(residual.max() > self.detector.calibration.limit)
         return expected, residual
@@ -106,7 +143,11 @@ class Stream:
 
 
 def as_detection(detector: Detector, rows: Sequence[Row], scored: Sequence[ScoredRow]) -> Detection:
-    """Collect rows that were scored one at a time into one detection."""
+    """Judge the rows of a stream in one go, as a file of them is; where they are fewer than the
+    method needs, collect the scores that they had one at a time."""
+    whole = as_series(rows)
+    if len(whole.values) >= detector.method.min_rows:
+        return detector.detect(whole)
     series = as_series(rows, in_time=False)
     by_column = np.stack([one.by_column for one in scored])
     expected = np.stack([one.expected for one in scored])

@@ -15,6 +15,8 @@ from locant.anomaly.detector.time_grid import Flags, Floats, Segment
 if TYPE_CHECKING:
     from torch import Tensor
 
+CONTEXT_ROWS = 128  # rows, at least, that a row of a stream is predicted from
+
 Progress = Callable[[str, float], None]  # the current step, and the share of it that is done
 
 
@@ -50,6 +52,10 @@ class Method(ABC):
     @abstractmethod
     def predict(self, series: Segment, hidden: Flags) -> Floats:
         """Predict every row, (T,F), without using the rows that are hidden, (T,)."""
+
+    def context_rows(self) -> int:
+        """Return the rows, at least, from which a row of a stream is predicted."""
+        return max(self.min_rows, CONTEXT_ROWS)
 
     @abstractmethod
     def state(self) -> dict[str, Tensor]:

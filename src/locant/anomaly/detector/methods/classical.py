@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,6 +21,7 @@ from locant.anomaly.metrics.events import events
 
 MAX_REFERENCE_ROWS = 10_000  # rows that windows are compared with: the last ones
 WAVE_BLOCK = 4_096  # rows that waves are fitted to at a time: amplitudes and phases may drift
+WAVE_REPEATS = 3  # how often the longest wave is seen in the context of a stream
 FOLDS = 4  # a series that was also learned from is scored in parts, each without itself
 MIN_OBSERVED = 0.5  # of the values of a window; nothing is learned from others
 MAX_WINDOW_VALUES = 1_024  # values in a window of all columns
@@ -74,6 +76,11 @@ class Harmonic(Method):
         if known.sum() < 2 * waves.shape[1]:
             return np.full(len(values), np.median(values))
         return waves @ regress(waves[known], values[known])[0]
+
+    def context_rows(self) -> int:
+        """Return the rows in which the longest wave is seen often enough to be fitted."""
+        longest = max((period for column in self.periods for period in column), default=0)
+        return max(super().context_rows(), min(math.ceil(WAVE_REPEATS * longest), WAVE_BLOCK))
 
     def state(self) -> dict[str, Tensor]:
         periods = enumerate(self.periods)
