@@ -224,3 +224,37 @@ def test_what_cannot_be_certified_is_refused_with_a_reason():
         certify(build(tiny_config("mamba")), only=["left"])
     with pytest.raises(ValueError, match="no property is called 'lefft'"):
         certify(tiny_llama(), only=["lefft"])
+
+
+# ---------------------------------------------------------------- models in other states
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_frequencies_that_came_rounded_are_seen(dtype):
+    """A model that was cast before it is certified has nothing exact left to be compared with."""
+    model = tiny_llama().to(dtype)
+    paper = certify(model, only=["far", "cast"])
+    assert (paper["far"].verdict, paper["cast"].verdict) == ("holds", "fails")
+    assert certify(model.float(), only=["cast"]).fails == ["cast"]
+
+
+def test_a_model_with_changed_layers_is_not_compared_with_random_weights():
+    """Adapters inside of its layers: the class builds anew only what the config says."""
+    model = tiny_llama()
+    inner = model.model.layers[0].self_attn
+    inner.q_proj = nn.Sequential(inner.q_proj, nn.Linear(64, 64, bias=False))
+    paper = certify(model, only=["left", "bfloat16", "far", "meta"])
+    assert paper.holds == ["left"]
+    assert not paper.fails
+    assert "its config builds a model with other weights" in paper["bfloat16"].message
+
+
+def test_a_model_without_values_or_inside_a_wrapper_is_refused_with_what_to_do():
+    with torch.device("meta"):
+        empty = planted.LlamaForCausalLM(tiny_llama().config)
+    with pytest.raises(ValueError, match="weights are on the meta device and have no values"):
+        certify(empty)
+    wrapper = nn.Sequential(tiny_llama())
+    wrapper.config = wrapper[0].config
+    with pytest.raises(ValueError, match=r"wrap one: give the model inside.*merge_and_unload"):
+        certify(wrapper)

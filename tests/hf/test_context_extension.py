@@ -55,6 +55,16 @@ def some_ids(length, seed=0):
     return torch.randint(3, 60, (length,), generator=torch.Generator().manual_seed(seed))
 
 
+def test_a_model_in_train_mode_is_compared_without_dropout_and_stays_in_it(tmp_path, text):
+    folder = save_checkpoint(tmp_path, "gpt2", attn_pdrop=0.5, embd_pdrop=0.5, resid_pdrop=0.5)
+    given = {"to": 2 * LENGTH, "tokenizer": load_tokenizer(folder), "methods": ["interpolated"]}
+    model = loading.load(folder)
+    wanted = locant.hf.extend(model, text, **given)
+    found = locant.hf.extend(model.train(), text, **given)
+    assert found.to_dict() == wanted.to_dict()
+    assert model.training
+
+
 @pytest.mark.parametrize("length", [LENGTH, 4 * LENGTH])
 def test_a_methods_entry_in_config_json_gives_the_bits_that_were_measured(llama, tmp_path, length):
     model, ids = loading.load(llama), some_ids(length)

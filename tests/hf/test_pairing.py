@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import transformers
 
 from locant import hf
 from locant.hf.checkpoints.tiny import tiny_config
@@ -36,3 +37,21 @@ def test_a_model_without_pairs_and_a_short_text_are_refused():
         hf.pairing(build_small(tiny_config("gpt2")), list(range(3, 40)))
     with pytest.raises(ValueError, match="the text has 5 tokens; at least 16 are needed"):
         hf.pairing(build_small(tiny_config("llama")), [3, 4, 5, 6, 7])
+
+
+def test_dropout_has_no_part_in_the_scores_and_the_mode_comes_back():
+    model = build_small(tiny_config("llama", attention_dropout=0.5))
+    tokens = torch.randint(3, 90, (64,), generator=torch.Generator().manual_seed(0))
+    wanted = hf.pairing(model, tokens)
+    model.train()
+    model.lm_head.eval()
+    assert hf.pairing(model, tokens) == wanted
+    assert model.model.layers[0].training
+    assert not model.lm_head.training
+
+
+def test_a_model_without_values_is_refused():
+    with torch.device("meta"):
+        model = transformers.LlamaForCausalLM(tiny_config("llama"))
+    with pytest.raises(ValueError, match=r"pairing runs the model, but .* on the meta device"):
+        hf.pairing(model, list(range(3, 40)))

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 
 from locant._internal.checks import one_of
 from locant.certification.certificate import (
@@ -35,8 +36,9 @@ from locant.certification.certificate import (
 )
 from locant.certification.probe import DEFAULT_EFFORT, EFFORTS, seeded, show
 from locant.encodings._rope.hf_models import WITHOUT
-from locant.hf.checking.model_probe import ModelProbe
+from locant.hf.checking.model_probe import CannotRebuild, ModelProbe
 from locant.hf.checking.model_result import BOUND, MODEL_MARKS, ModelResult, not_judged
+from locant.hf.reading.model_state import need_weights
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -126,14 +128,24 @@ def certify(
 
 def _need_text_model(model: Any) -> None:
     """Refuse what cannot be certified, and say why."""
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedConfig, PreTrainedModel
 
     if not isinstance(model, PreTrainedModel):
+        what_to_do = (
+            "locant.hf.load(folder) opens a checkpoint; an encoding is certified by locant.certify."
+        )
+        if isinstance(model, nn.Module) and isinstance(
+            getattr(model, "config", None), PreTrainedConfig
+        ):
+            what_to_do = (
+                "It seems to wrap one: give the model inside, with what was trained beside its "
+                "weights merged into them (peft: model.merge_and_unload())."
+            )
         raise ValueError(
             f"certify needs a model of transformers. Got {type(model).__name__} instead.\n"
-            "  locant.hf.load(folder) opens a checkpoint; an encoding is certified by "
-            "locant.certify."
+            f"  {what_to_do}"
         )
+    need_weights("certify", model)
     refuse_without_attention(model.config)
     if not hasattr(model.get_input_embeddings(), "weight"):
         raise ValueError(
@@ -165,6 +177,8 @@ def _examine(module: ModuleType, probe: ModelProbe, effect: float) -> ModelFindi
     try:
         with seeded(probe.seed), torch.no_grad():
             result = module.measure(probe)
+    except CannotRebuild as problem:
+        result = not_judged(str(problem))
     except Exception as problem:  # whatever the model raises is a finding about it
         first = (str(problem).strip() or "no message").splitlines()[0]
         result = not_judged(f"It raised {type(problem).__name__}: {first}", "raises")

@@ -35,6 +35,10 @@ BERT_KIN = re.compile(r"(?i)bert|electra|ernie|data2vec|roformer|xmod")  # decod
 ROUTED = re.compile(r"Moe|MoE|Expert|Router|TopK|SparseMLP")
 
 
+class CannotRebuild(ValueError):
+    """A model's config does not build a model with the same weights: it was changed since."""
+
+
 class ModelProbe:
     """A model under examination. It is a copy in float32: the user's model is never touched."""
 
@@ -255,8 +259,30 @@ class ModelProbe:
     def loaded(self, dtype: torch.dtype) -> nn.Module:
         """A copy as `from_pretrained(dtype=…)` makes it: built in this dtype, weights loaded."""
         other = type(self.model)._from_config(copy.deepcopy(self.model.config), dtype=dtype)
+        self.need_weights_of(other)
         other.load_state_dict(self.model.state_dict(), strict=False)
         return other.eval()
+
+    def need_weights_of(self, other: nn.Module) -> None:
+        """Raise CannotRebuild unless a model that was built of the config has the same weights."""
+        mine, theirs = (
+            {name for name, _ in one.named_parameters(remove_duplicate=False)}
+            for one in (self.model, other)
+        )
+        changed = sorted(mine ^ theirs)
+        if changed:
+            raise CannotRebuild(
+                f"Not judged: its config builds a model with other weights than it has "
+                f"({changed[0]}{' …' if len(changed) > 1 else ''}), so it cannot be built anew."
+            )
+
+    @cached_property
+    def exact(self) -> nn.Module:
+        """The model; one with frequencies of float32, where they came rounded by a cast."""
+        rounded = [one for name, one in self.model.named_buffers() if name.endswith("inv_freq")]
+        if any(_looks_rounded(one) for one in rounded):
+            return self.loaded(torch.float32)
+        return self.model
 
     @contextmanager
     def attention(self, implementation: str) -> Iterator[None]:
@@ -276,6 +302,12 @@ def outputs(result: Any) -> Tensor:
         if found is not None:
             return found
     return result[0]
+
+
+def _looks_rounded(frequencies: Tensor) -> bool:
+    """Tell whether half precision holds every frequency exactly, as after a cast."""
+    kinds = (torch.bfloat16, torch.float16)
+    return any(torch.equal(frequencies, frequencies.to(kind).float()) for kind in kinds)
 
 
 def cache_of(result: Any) -> tuple[str, Any] | None:

@@ -37,6 +37,7 @@ from locant.hf.extending.pass_progress import pass_progress
 from locant.hf.extending.passkey import DEPTHS, probe_passkey
 from locant.hf.extending.text_documents import WINDOWS, DocumentSet, TokenDocument, read_documents
 from locant.hf.extending.token_scores import KeptPasses, reads_causally, similarity
+from locant.hf.reading.model_state import in_eval_mode, need_weights
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -79,6 +80,7 @@ def extend(
     if trained is not None:
         whole_number("extend", "trained", trained, least=2)
     opened, tokenizer = _open(model, tokenizer)
+    need_weights("extend", opened)
     context = context_of(opened, trained)
     target = target_length(to, context.trained)
     factor = target / context.trained
@@ -90,14 +92,15 @@ def extend(
     if context.kind == "table" or not search_steps:
         search = ""
     comparison = _Comparison(opened, context, target, chosen, KeptPasses(keep, opened))
-    if not reads_causally(opened):
-        return comparison.encoder(name, found)
-    if opened.get_output_embeddings() is None:
-        raise ValueError(
-            f"{type(opened).__name__} has no head that predicts tokens, so bits a token cannot be "
-            "measured: load it with its language-modeling head."
-        )
-    return comparison.causal(name, found, bool(search), search_steps, probe, tokenizer)
+    with in_eval_mode(opened):
+        if not reads_causally(opened):
+            return comparison.encoder(name, found)
+        if opened.get_output_embeddings() is None:
+            raise ValueError(
+                f"{type(opened).__name__} has no head that predicts tokens, so bits a token cannot "
+                "be measured: load it with its language-modeling head."
+            )
+        return comparison.causal(name, found, bool(search), search_steps, probe, tokenizer)
 
 
 def target_length(to: str | float, trained: int) -> int:

@@ -20,6 +20,7 @@ from locant.encodings.registry import make
 from locant.encodings.rotary import PAIRINGS, Rotary
 from locant.hf.checkpoints.tokenizer_files import load_tokenizer
 from locant.hf.reading.model_reader import read
+from locant.hf.reading.model_state import in_eval_mode, need_weights
 from locant.hf.reading.substitution import substituted
 
 MIN_TOKENS = 16
@@ -64,6 +65,7 @@ def pairing(model: Any, text: str | Sequence[int] | Tensor, tokenizer: Any = Non
     text       a text, or its token ids
     tokenizer  for a text; when it is not given, it is looked for where the model was loaded from
     """
+    need_weights("pairing", model)
     encodings = read(model)
     rotary = [encoding for encoding in encodings if isinstance(encoding, Rotary)]
     if not rotary:
@@ -72,7 +74,8 @@ def pairing(model: Any, text: str | Sequence[int] | Tensor, tokenizer: Any = Non
             "way or the other."
         )
     tokens = _tokens(model, text, tokenizer)
-    losses = {name: _losses(model, _paired(encodings, name), tokens) for name in PAIRINGS}
+    with in_eval_mode(model):
+        losses = {one: _losses(model, _paired(encodings, one), tokens) for one in PAIRINGS}
     ahead = losses["interleaved"] - losses["half"]  # (T − 1)
     error = ahead.std().item() / math.sqrt(ahead.numel())
     better = "half" if ahead.mean() > 0 else "interleaved"

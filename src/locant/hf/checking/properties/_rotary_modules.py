@@ -47,12 +47,13 @@ def rotary_calls(probe: ModelProbe) -> dict[str, Call]:
 def far_errors(
     probe: ModelProbe, other: nn.Module, calls: dict[str, Call], distances: Iterable[int] = FAR
 ) -> dict[str, float]:
-    """How far the cosines and sines of another model are from those of the float32 model."""
+    """How far the cosines and sines of another model are from those of float32 frequencies."""
+    exact = probe.exact
     errors = {}
     for far in distances:
         worst = 0.0
         for name, call in calls.items():
-            wanted = _turned(probe.model.get_submodule(name), call, far, torch.float32)
+            wanted = _turned(exact.get_submodule(name), call, far, torch.float32)
             got = _turned(other.get_submodule(name), call, far, torch.bfloat16)
             pairs = zip(got, wanted, strict=True)
             worst = max([worst, *(relative(a.float(), b) for a, b in pairs)])

@@ -42,6 +42,7 @@ def _rebuilt(probe: ModelProbe) -> tuple[nn.Module, list[str]]:
     undefined is filled, so that no old memory can hide it."""
     with torch.device("meta"):
         model = type(probe.model)(copy.deepcopy(probe.model.config))
+    probe.need_weights_of(model)
     model.to_empty(device=probe.model.device)
     with torch.no_grad():
         for tensor in (*model.parameters(), *model.buffers()):
