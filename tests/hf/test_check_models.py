@@ -9,6 +9,7 @@ from planted_models import tiny_llama
 from typer.testing import CliRunner
 
 import locant
+from locant.cli import check as check_command
 from locant.cli.app import app
 from locant.hf.checkpoints import single_files
 from locant.hf.checkpoints.tiny import tiny_config
@@ -118,3 +119,12 @@ def test_a_checkpoint_takes_no_options_of_encodings_and_no_encodings_beside_it(f
     assert "Check them in two calls" in refused(folder, "rotary")
     assert "leave the other names out" in refused(folder, "--config", folder / "config.json")
     assert "no property is called 'lefft'" in refused(folder, "--only", "lefft")
+
+
+def test_progress_names_a_checkpoint_by_the_last_part_of_its_path():
+    seen = []
+    show = check_command._reporter(
+        lambda steps, text: seen.append((steps, text)), "/a/long/way/to/a.gguf"
+    )
+    show("left")
+    assert seen == [(0, "a.gguf: left")]

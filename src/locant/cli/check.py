@@ -165,12 +165,12 @@ def _certify_all(
         if workers == 1 or len(calls) == 1:
             for index, (name, *options) in enumerate(calls):
                 papers[index] = certify(name, *options, _reporter(advance, name))
-                advance(1, f"{name} done")
+                advance(1, f"{Path(name).name} done")
         else:
             try:
                 for index, paper in call_all(certify, calls, workers):
                     papers[index] = paper
-                    advance(1, f"{calls[index][0]} done")
+                    advance(1, f"{Path(calls[index][0]).name} done")
             except WorkerDied:
                 raise ValueError(
                     "a worker died (killed, or out of memory). Run it again with --workers 1."
@@ -179,8 +179,9 @@ def _certify_all(
 
 
 def _reporter(advance: Callable[[int, str], None], name: str) -> Callable[[str], None]:
-    """Return a function that shows which property of an encoding is being measured."""
-    return lambda measured: advance(0, f"{name}: {measured}")
+    """Return a function that shows which property is being measured; of a checkpoint's path the
+    last part is enough, for a long one would hide the bar."""
+    return lambda measured: advance(0, f"{Path(name).name}: {measured}")
 
 
 @contextmanager
