@@ -223,6 +223,7 @@ def test_temperatures_multiply_the_queries():
             {"q_state": torch.zeros(2, 2, 5, 1), "k_state": torch.zeros(2, 3, 5, 1)},
             "Allowed: (2, 1 or 2, 5, any width)",
         ),
+        ({"q_state": "no", "k_state": torch.zeros(2, 2, 5, 1)}, "q_state must be a tensor"),
     ],
 )
 def test_states_that_do_not_fit_are_refused_with_a_sentence(given, fragment):

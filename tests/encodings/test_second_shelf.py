@@ -72,6 +72,12 @@ def test_sandwich_is_the_dot_product_of_sinusoidal_vectors():
     assert_close(sandwich.bias(REAL, REAL).double(), want, rtol=1e-6, atol=1e-6)
 
 
+def test_an_odd_width_of_sandwich_counts_as_the_even_one_below():
+    odd = locant.make("sandwich", dim=6, heads=3, width=7, base=50.0)
+    even = locant.make("sandwich", dim=6, heads=3, width=6, base=50.0)
+    assert torch.equal(odd.bias(REAL, REAL), even.bias(REAL, REAL))
+
+
 def test_dynamic_is_the_published_module_without_its_last_constant():
     from x_transformers.x_transformers import DynamicPositionBias
 

@@ -143,6 +143,23 @@ def test_a_dict_a_file_and_an_object_are_read_alike(tmp_path):
     assert len(described) == 1
 
 
+@pytest.mark.parametrize("said", ["absolute", "sans_pos"])
+@pytest.mark.parametrize("model_type", ["modernbert", "modernbert-decoder"])
+def test_a_modernbert_is_read_as_its_published_config_stands(model_type, said):
+    values = tiny_config(model_type).to_dict()
+    plain = str(hf.read_config(values))
+    assert str(hf.read_config({**values, "position_embedding_type": said})) == plain
+
+
+def test_reading_a_dict_leaves_it_as_it_was():
+    rope = {"type": "mrope", "mrope_section": [4, 2, 2]}
+    values = tiny_config("qwen2_vl_text").to_dict()
+    values = {key: value for key, value in values.items() if key != "rope_parameters"}
+    values |= {"rope_theta": 1e4, "rope_scaling": rope}
+    hf.read_config(values)
+    assert rope == {"type": "mrope", "mrope_section": [4, 2, 2]}
+
+
 def test_the_text_model_of_a_larger_model_is_read():
     config = transformers.Gemma3Config()
     assert str(hf.read_config(config)) == str(hf.read_config(config.text_config))
@@ -194,6 +211,14 @@ BUCKETS = {**RELATIVE, "position_buckets": 8, "max_relative_positions": 24}
         ({"model_type": "xlnet"}, "transformer_xl"),
         ({"model_type": "mpnet"}, "relative_attention_num_buckets"),
         ({"model_type": "tapas"}, "reset_position_index_per_cell"),
+        (
+            {"model_type": "bert", "position_embedding_type": "relative_key_query"},
+            "position_embedding_type='relative_key_query'",
+        ),
+        (
+            {"model_type": "modernbert", "position_embedding_type": "relative_key"},
+            "position_embedding_type='relative_key'",
+        ),
         ({"model_type": "mpt", "attn_config": {"alibi": False}}, "attn_config.alibi=False"),
         ({"model_type": "mpt", "attn_config": {"alibi_bias_max": 16}}, "alibi_bias_max=16"),
         (

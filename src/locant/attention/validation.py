@@ -186,6 +186,13 @@ def _states_for(
     if not senses(encoding):
         raise ValueError(f"{name} has no states: leave out q_state and k_state.")
     given = States(q_state, k_state)
+    for option, state in zip(("q_state", "k_state"), given, strict=True):
+        if not isinstance(state, Tensor):
+            raise ValueError(
+                f"{option} must be a tensor. Got {type(state).__name__} instead.\n"
+                f"  Give what the encoding returned for these tokens: {option}=encoding.sense(x, "
+                f"{option[0]}_pos)"
+            )
     check_states(given, sizes)
     return given
 

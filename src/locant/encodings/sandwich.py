@@ -7,6 +7,7 @@ Chi et al. 2023, arXiv:2212.10356, §5. h = 1..H counts the heads: the first wei
 It is added to the scaled score. The sum of cosines is largest at distance 0 and falls on the
 whole, with ripples. Nothing is learned. The paper takes width = 128 whatever the head's own width
 is, and is causal; the cosine extends it to both sides, and then it cannot tell before from after.
+An odd width counts as the even one below it.
 
 When to use it: in a decoder, as a fixed bias that falls with distance like alibi's but flattens out
 far away.

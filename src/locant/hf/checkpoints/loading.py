@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +133,7 @@ def config_from_dict(values: dict[str, Any]) -> PreTrainedConfig:
             f"{did_you_mean(model_type, CONFIG_MAPPING.keys())}"
         )
     try:
-        return CONFIG_MAPPING[model_type].from_dict(values)
+        return CONFIG_MAPPING[model_type].from_dict(deepcopy(values))  # it writes into them
     except Exception as problem:  # what a config class raises for wrong values is open
         reason = " ".join(str(problem).split()) or type(problem).__name__
         raise ValueError(f"the config of this {model_type} is wrong: {reason}") from None

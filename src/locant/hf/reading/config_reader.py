@@ -99,6 +99,8 @@ def family(config: Any) -> str:
     families = {"rotary": ROTARY, "table": TABLE, "t5": T5_BIAS, "nothing": NOTHING, "axial": AXIAL}
     for name, models in families.items():
         if model in models:
+            if name == "table":
+                _refuse_relative_keys(config)
             return name
     if model in WITHOUT:
         raise ValueError(f"the positions of {model} are not read: its model {WITHOUT[model]}")
@@ -108,6 +110,18 @@ def family(config: Any) -> str:
         "  What is read and what is not: docs/architectures.md. If you know how its pairs lie: "
         'locant.encodings.Rotary.from_hf_config(config, pairing="half")'
     )
+
+
+def _refuse_relative_keys(config: Any) -> None:
+    """Raise a ValueError for a table at the input that is not all that a config asks for."""
+    kind = getattr(config, "position_embedding_type", None)
+    if kind in ("relative_key", "relative_key_query"):
+        raise ValueError(
+            f"the config says position_embedding_type={kind!r}, learned vectors by distance that "
+            f"meet queries and keys, which transformers 5.22 passes over: its {config.model_type} "
+            "has a table at the input and nothing else.\n"
+            "  Drop the key to read what transformers computes, or use locant.make('shaw', …)."
+        )
 
 
 def _deberta(config: Any) -> str:

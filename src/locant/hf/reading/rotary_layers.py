@@ -27,6 +27,8 @@ CHOOSING = frozenset(
         *("per_layer_config", "layers_block_type", "rope_local_base_freq", "rope_scaling_layers"),
     )
 )
+# what their published configs say of a table at the input, which these models neither read nor have
+NO_TABLE = {"modernbert": ("absolute", "sans_pos"), "modernbert-decoder": ("absolute", "sans_pos")}
 
 
 def read_rotary(config: Any) -> list[Encoding]:
@@ -93,6 +95,8 @@ def _layer_config(
     """Return a config that describes one layer alone, with the settings of its own."""
     kept = {key: value for key, value in values.items() if key not in CHOOSING}
     kept = {key: value for key, value in kept.items() if not _is_config(value)}
+    if kept.get("position_embedding_type") in NO_TABLE.get(values["model_type"], ()):
+        del kept["position_embedding_type"]
     own = values.get("per_layer_config") or {}  # its keys are "05" in a config of 30 layers
     kept |= {int(number): settings for number, settings in own.items()}.get(layer, {})
     if "rope_parameters" in kept:
