@@ -119,6 +119,36 @@ def test_fire_is_its_formula(pos):
     assert_close(fire.bias(pos, pos).detach(), loops(network, pos, 3), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("constant", [None, 50.0, -50.0], ids=["as drawn", "all on", "all off"])
+@pytest.mark.parametrize("k_pos", [torch.arange(1024), 700 * torch.rand(2, 1024).double()])
+def test_fire_is_its_network_over_many_keys_too(monkeypatch, k_pos, constant):
+    fire = make64("fire", dim=6, heads=3, threshold=100.0)
+    if constant is not None:
+        torch.nn.init.constant_(fire.mlp[0].bias, constant)
+    q_pos = torch.tensor([0, 40, 600])
+    weight = torch.randn(3, 3, 1024, dtype=torch.float64)
+
+    def bias_and_gradients():
+        bias = fire.bias(q_pos, k_pos)
+        return bias.detach(), *torch.autograd.grad((weight * bias).sum(), list(fire.parameters()))
+
+    evaluated = []
+    with monkeypatch.context() as patch:
+        patch.setattr("locant.encodings.fire.through", lambda *_: evaluated.append(1))
+        got = bias_and_gradients()
+    monkeypatch.setattr("locant.encodings.fire.MANY_KEYS", 10**9)
+    assert not evaluated
+    for ours, every_unit in zip(got, bias_and_gradients(), strict=True):
+        assert_close(ours, every_unit, rtol=1e-10, atol=1e-10)
+
+
+def test_fire_over_many_keys_hides_no_number_that_is_none():
+    fire = locant.make("fire", dim=6, heads=3)
+    torch.nn.init.constant_(fire.mlp[0].weight, math.nan)
+    assert fire.bias(torch.arange(3), torch.arange(1024)).isnan().all()
+    assert fire.bias(torch.arange(0), torch.arange(1024)).shape == (1, 3, 0, 1024)
+
+
 def test_fire_reads_no_share_above_one_however_long_the_sequence():
     fire = locant.make("fire", dim=2, hidden=1)
     for number in fire.mlp.parameters():

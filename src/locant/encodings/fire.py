@@ -10,7 +10,8 @@ the farthest one, so that the network never reads more than it was trained on. m
 own position, so positions must restart at 0 with every sequence, as `positions.packed` and
 `positions.from_mask` make them. The paper is causal; for a key ahead, ψ takes the sign of m − n.
 The bias depends on m as well as on m − n: it is computed in blocks of queries, with one
-evaluation of the network for every pair.
+evaluation of the network for every pair. Over many keys only those hidden units are evaluated that
+switch on or off between the smallest and the largest share; the others are one straight line.
 
 When to use it: in a decoder that is trained on one length and used on longer ones, when distances
 matter as shares of the text rather than as counts.
@@ -43,9 +44,11 @@ from torch import Tensor, nn
 
 from locant._internal.checks import positive, whole_number
 from locant.encodings.base import Encoding, difference, through
+from locant.positions import visible
 from locant.shapes import Shape
 
 MIN_DIVISOR = 1e-6  # of what is divided by, were c trained to 0
+MANY_KEYS = 1024  # from which on it is worth to find the units that switch
 
 
 class Fire(Encoding):
@@ -77,4 +80,26 @@ class Fire(Encoding):
         m = m[..., None, :, None] if m.dim() == 2 else m[:, None]
         whole = torch.log1p(slope * m).clamp_min(MIN_DIVISOR)
         share = delta.sign() * torch.log1p(slope * delta.abs()) / whole  # (1|B, 1, Q, K)
+        on_cpu = share.device.type == "cpu" and visible(share)  # before any length is looked at
+        if on_cpu and k_pos.shape[-1] >= MANY_KEYS and share.numel():
+            return self._by_switching_units(share)
         return through(self.mlp, share[..., None])[:, 0].movedim(-1, 1)  # (1|B, H, Q, K)
+
+    def _by_switching_units(self, share: Tensor) -> Tensor:
+        """Return what the network gives at every share (1|B, 1, Q, K): (1|B, H, Q, K).
+
+        A unit that is on, or off, at the smallest and at the largest share is so at all of them.
+        """
+        first, second = (layer for layer in self.mlp if isinstance(layer, nn.Linear))
+        with torch.autocast("cpu", enabled=False):
+            into = torch.cat([first.weight, first.bias[:, None]], -1).to(share.dtype)  # (hidden, 2)
+            last = second.weight.to(share.dtype)  # (H, hidden)
+            flat = share.reshape(1, -1)
+            flat = torch.cat([flat, torch.ones_like(flat)])  # (2, B·Q·K)
+            ends = torch.stack(share.detach().aminmax())
+            found = into.detach() @ torch.stack([ends, torch.ones_like(ends)])  # (hidden, 2)
+            on, off = (found > 0).all(-1), (found <= 0).all(-1)
+            switches = ~(on | off)  # or is not a number
+            bias = last[:, on] @ into[on] @ flat  # (H, B·Q·K)
+            bias.addmm_(last[:, switches], (into[switches] @ flat).relu_())
+        return bias.unflatten(-1, (-1, *share.shape[2:])).transpose(0, 1)
