@@ -36,7 +36,7 @@ def site_module(name):
 
 def test_formulas_become_mathml_and_words_in_backticks_stay():
     found = doctest.testmod(site_module("formulas"))
-    assert (found.failed, found.attempted) == (0, 2)
+    assert (found.failed, found.attempted) == (0, 3)
 
 
 def test_every_encoding_says_when_to_use_it_what_its_traps_are_and_who_uses_it():
@@ -124,3 +124,11 @@ def test_the_guide_to_the_store_names_every_table_and_column(tmp_path):
         for table, columns in described.items():
             there = {line[1] for line in database.execute(f"pragma table_info({table})")}
             assert set(re.findall(r"`(\w+)`", columns)) == there, table
+
+
+def test_the_guide_names_every_encoding_that_is_added_to_the_input():
+    guide = (ROOT / "docs" / "guides" / "your-attention.md").read_text("utf-8")
+    (named,) = re.findall(r"added to the input\s*\((.+?)\)", guide, flags=re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", named)) == {
+        name for name in names() if "embed" in describe(name).hooks
+    }

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).parents[2]
-LINK = re.compile(r"\]\(\.\./(?:course|examples)/([\w-]+)\.ipynb\)")
+LINK = re.compile(r"\]\((?:\.\./(?:course|examples)/)?([\w-]+)\.ipynb\)")
 sys.path.insert(0, str(ROOT / "course" / "lecture"))
 
 from build import build as build_slides  # noqa: E402

@@ -126,10 +126,19 @@ def _certificate(name: str) -> list[str]:
     if results is None:
         return [*lines, f"Not measured here yet: `locant check {name}` does it.", ""]
     lines += [
-        "✓ holds · – not claimed · `·` measured, nothing is claimed · ○ not judged. What each"
+        "✓ holds; – not claimed; · measured, nothing is claimed; ○ not judged. The bounds, and"
     ]
-    lines += ["property means, and the numbers of all: [certificates](../certificates.md).", ""]
-    return [*lines, " · ".join(f"**{prop}** {result}" for prop, result in results), ""]
+    lines += ["the numbers of all: [certificates](../certificates.md).", ""]
+    lines += ["| property | measured | it asks |", "|---|---|---|"]
+    meant = _meanings()
+    return [*lines, *(f"| **{prop}** | {result} | {meant[prop]} |" for prop, result in results), ""]
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    """Read what each property says in docs/certificates.md: property → sentence."""
+    text = (HOME / "certificates.md").read_text("utf-8").partition("## What each")[2]
+    return dict(re.findall(r"^- \*\*(\w+)\*\*[^:]*: (.+)$", text, flags=re.MULTILINE))
 
 
 def _pictures(name: str, encoding: Encoding) -> dict[str, str | bytes]:

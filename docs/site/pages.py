@@ -38,6 +38,14 @@ GUIDES = {
     "coming-from": "Coming from another library",
 }
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+SHORT_CELL = re.compile(r"<td( style=\"[^\"]*\")?>([^<]{1,14})</td>")
+PAGES = {  # what lies elsewhere in a clone → its page in the site
+    "GLOSSARY.md": "glossary.md",
+    "README.md#the-encodings": "encodings/index.md",
+    "course": "course/index.md",
+    "course/lecture/slides.md": "course/slides.html",
+    "examples/demo.ipynb": "course/demo.md",
+}
 
 
 def on_config(config: Any) -> Any:
@@ -93,6 +101,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     return "".join([*parts, _text(markdown[end:], page.file.src_uri)])
 
 
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Mark the short cells of tables, so that a number is not broken over two lines."""
+    return SHORT_CELL.sub(r'<td class="short"\1>\2</td>', html)
+
+
 def _text(text: str, source: str) -> str:
     return as_mathml(LINK.sub(lambda link: _link(link, source), text))
 
@@ -103,8 +116,11 @@ def _link(link: re.Match[str], source: str) -> str:
         return link.group()
     path = target.partition("#")[0]
     there = posixpath.normpath(posixpath.join("docs", posixpath.dirname(source), path))
-    if there == "GLOSSARY.md":
-        return f"{picture}[{words}]({posixpath.relpath('glossary.md', posixpath.dirname(source))})"
+    page = PAGES.get(f"{there}#{target.partition('#')[2]}".rstrip("#"))
+    if there.startswith("course/") and there.endswith(".ipynb"):
+        page = there.replace(".ipynb", ".md")
+    if page:
+        return f"{picture}[{words}]({posixpath.relpath(page, posixpath.dirname(source) or '.')})"
     if there.startswith("docs/") and not there.endswith((".py", ".gz", ".json")):
         return link.group()
     return words if there.split("/")[-1] in words or "`" in words else f"{words} (`{there}`)"
