@@ -14,13 +14,13 @@ from locant.lab.report.rendering import environment
 MARKS = {"holds": "✓", "fails": "✗", "not claimed": "–", "seen": "·", "not judged": "○"}
 MODEL_MARKS = {"by nature": "~", "does not apply": "–"}  # verdicts on whole models alone
 LEGEND = (
-    "✓ claimed (or required of every encoding) and holds · ✗ claimed and does not hold "
-    "· – not claimed · · measured, nothing is claimed "
-    "· ○ not judged: there was nothing to measure, or the model did not learn its task"
+    "✓ claimed (or required of every encoding) and holds; ✗ claimed and does not hold; "
+    "– not claimed; · measured, nothing is claimed; "
+    "○ not judged: there was nothing to measure, or the model did not learn its task"
 )
 MODEL_LEGEND = (
-    "✓ holds · ✗ fails · ~ differs by nature, and says why · – does not apply, and says why "
-    "· · measured, nothing is promised · ○ not measured, or nothing could be seen"
+    "✓ holds; ✗ fails; ~ differs by nature, and says why; – does not apply, and says why; "
+    "· measured, nothing is promised; ○ not measured, or nothing could be seen"
 )
 Certificate = dict[str, Any]
 

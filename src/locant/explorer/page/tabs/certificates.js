@@ -74,7 +74,7 @@ export function build(root, start, given, save) {
 
   root.append(
     el("h2", {}, "Which properties hold?"),
-    el("p", { class: "fine" }, "✓ holds, and is claimed or required of every encoding · ✗ claimed, but fails · – not claimed · · measured, nothing to claim · ○ not judged: there was nothing to measure, or the model did not learn its task. Click a cell to see its measurement."),
+    el("p", { class: "fine" }, "✓ holds, and is claimed or required of every encoding; ✗ claimed, but fails; – not claimed; · measured, nothing to claim; ○ not judged: there was nothing to measure, or the model did not learn its task. Click a cell to see its measurement."),
     state, matrix, el("div", { class: "keep" }, button("CSV", keep, { class: "small", title: "Download all measurements as CSV" })), dialog);
   measure();
   return { close: () => { open = false; } };
