@@ -30,7 +30,8 @@ made. A statement *holds* or *does not hold* if a 95 % t interval over seeds lie
 side of it; with fewer than six seeds no conclusion is possible, and the table says where the
 interval points. The two experiments that are repeated as published are "Positional Encoding in
 Self-Attention for Time Series" (faults in series) and "Learnable Positional Encoding Methods for
-Self-Attention Models" (patterns in rows); other sources stand in the tables. Made by `python docs/make_published.py` from the records of finished studies.
+Self-Attention Models" (patterns in rows); other sources stand in the tables.
+Made by `python docs/make_published.py` from the records of finished studies.
 """
 AFTER = """
 ## A survey of encodings for time series

@@ -22,7 +22,7 @@ def script(name):
 
 
 @pytest.mark.parametrize(
-    "name, source",
+    ("name", "source"),
     [("make_choosing", read_summaries), ("make_published", unpack)],
     ids=["choosing.md", "published.md"],
 )
