@@ -40,7 +40,7 @@ AFTER = """
 arXiv:2502.12370) compares fixed, learnable, relative and hybrid encodings by the classification of
 series, and reports gains of the advanced ones. Few comparisons for series are as wide, and its code
 is public
-([positional-encoding-benchmark](https://github.com/imics-lab/positional-encoding-benchmark)).
+(github.com/imics-lab/positional-encoding-benchmark).
 Whoever builds on its numbers should know what that code does. These notes are from its own files,
 as they stood at the commits named; we did not run them.
 
