@@ -38,8 +38,7 @@ AFTER = """
 
 "Positional Encoding in Transformer-Based Time Series Models: A Survey" (Irani and Metsis 2025,
 arXiv:2502.12370) compares fixed, learnable, relative and hybrid encodings by the classification of
-series, and reports gains of the advanced ones. Few comparisons for series are as wide, and its code
-is public
+series, and reports gains of the advanced ones. Its code is public
 (github.com/imics-lab/positional-encoding-benchmark).
 Whoever builds on its numbers should know what that code does. These notes are from its own files,
 as they stood at the commits named; we did not run them.
@@ -59,8 +58,8 @@ as they stood at the commits named; we did not run them.
   them trains the same model without an encoding, or with the order of its vectors destroyed. How
   much of a score is positional cannot be read from it.
 - **Small test sets.** The test half of RacketSports is split in two: 76 series choose the epoch,
-  76 are tested (`scripts/RacketSports-Transformer-with-patch-embedding.ipynb`, commit 289d6d7). Two
-  accuracies of .80 on 76 series differ by chance by up to .13 in 95 of 100 cases.
+  76 are tested (`scripts/RacketSports-Transformer-with-patch-embedding.ipynb`, commit 289d6d7). An
+  accuracy of .80 on 76 series has a 95 % interval of about ± .09.
 - **One run.** These files train each model once, without a seed.
 
 The study `classify` asks the same question with controls, ten paired seeds and plain baselines:
